@@ -1,0 +1,59 @@
+/* Unsigned 64-bit arithmetic that stops at its end instead of wrapping.
+ *
+ * Written with comparisons that every C11 compiler takes. __builtin_add_overflow would save an
+ * instruction and MSVC does not have it; __int128 neither. Refuses to be a number library: what is
+ * here is what the schedule needs.
+ */
+#ifndef FS_SATURATING_H
+#define FS_SATURATING_H
+
+#include <stdint.h>
+
+static inline uint64_t fs_add(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static inline uint64_t fs_since(uint64_t later, uint64_t earlier)
+{
+    return later > earlier ? later - earlier : 0;
+}
+
+static inline uint64_t fs_mul(uint64_t a, uint64_t b)
+{
+    return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
+}
+
+/* floor(a * b / c), at most UINT64_MAX, for any a, b and c > 0: long division, bit by bit, of a
+ * product of up to 128 bits. Only the steps of a Rate come here, and nearly all of those take the
+ * first branch. */
+static inline uint64_t fs_mul_div(uint64_t a, uint64_t b, uint64_t c)
+{
+    if (a == 0 || b <= UINT64_MAX / a) {
+        return a * b / c;
+    }
+    const uint64_t low_half = 0xffffffffu;
+    const uint64_t ll = (a & low_half) * (b & low_half);
+    const uint64_t lh = (a & low_half) * (b >> 32);
+    const uint64_t hl = (a >> 32) * (b & low_half);
+    const uint64_t middle = (ll >> 32) + (lh & low_half) + (hl & low_half);
+    const uint64_t high = (a >> 32) * (b >> 32) + (lh >> 32) + (hl >> 32) + (middle >> 32);
+    const uint64_t low = (middle << 32) | (ll & low_half);
+    if (high >= c) {
+        return UINT64_MAX; /* the quotient has more than 64 bits */
+    }
+    uint64_t quotient = 0;
+    uint64_t rest = high;
+    for (int bit = 63; bit >= 0; bit--) {
+        const uint64_t carry = rest >> 63;
+        rest = (rest << 1) | ((low >> bit) & 1);
+        quotient <<= 1;
+        if (carry != 0 || rest >= c) {
+            rest -= c; /* wraps where carry is set, to the right value */
+            quotient |= 1;
+        }
+    }
+    return quotient;
+}
+
+#endif

@@ -1,0 +1,62 @@
+"""fixedstep: fixed simulation steps from timestamps, in integers, equal on every machine.
+
+    loop, stats = FrameLoop(Timestep.HZ_60, StepBudget(5), start=now), FrameStats()
+    while running:
+        plan = loop.begin_frame(now)      # how many steps, how many refused, how far between
+        for step in plan.steps():
+            world.step(step)
+        draw(plan.alpha())
+        stats.absorb(plan)
+
+Times are integer nanoseconds. `backend` says which core runs; `fixedstep.reference` is the plain
+Python one and the specification.
+"""
+
+from typing import TYPE_CHECKING
+
+from .backend import Backend, backend, core
+from .plans import FramePlans
+from .time import (
+    Alpha,
+    Nanos,
+    Rate,
+    StepBudget,
+    Timestamp,
+    Timestep,
+    saturating_add,
+    saturating_since,
+)
+from .timing import FrameTiming
+
+if TYPE_CHECKING:
+    from .reference import FrameLoop, FramePlan, FrameStats, StateHash, Step, Steps
+else:
+    FrameLoop = core.FrameLoop
+    FramePlan = core.FramePlan
+    FrameStats = core.FrameStats
+    StateHash = core.StateHash
+    Step = core.Step
+    Steps = core.Steps
+
+__all__ = [
+    "Alpha",
+    "Backend",
+    "FrameLoop",
+    "FramePlan",
+    "FramePlans",
+    "FrameStats",
+    "FrameTiming",
+    "Nanos",
+    "Rate",
+    "StateHash",
+    "Step",
+    "StepBudget",
+    "Steps",
+    "Timestamp",
+    "Timestep",
+    "backend",
+    "saturating_add",
+    "saturating_since",
+]
+
+__version__ = "0.1.0"

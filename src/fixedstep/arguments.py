@@ -1,0 +1,302 @@
+"""What counts as an integer here, and what the error says when something does not.
+
+Every number that enters the library passes one of these functions, whichever core runs: the C types
+take the common case (an ``int`` in range) themselves and call in here for anything else, so both
+cores accept the same values and raise the same exception with the same text. Writing each message
+twice, once in C, was tried on paper and given up: the two drift apart with the first edit.
+
+It refuses to guess. A float is not rounded, a string is not parsed, a negative time is not clamped:
+a timestamp that was computed wrongly must be seen where it was made.
+"""
+
+from __future__ import annotations
+
+import operator
+from array import array
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from typing_extensions import Buffer
+
+U32_MAX = 2**32 - 1
+U64_MAX = 2**64 - 1
+I64_MIN = -(2**63)
+I64_MAX = 2**63 - 1
+
+#: Timestamps a batch reads at a time: 64 KiB, small enough to stay in cache, large enough that the
+#: cost of a block (about a microsecond) disappears.
+BLOCK_FRAMES = 8192
+
+_NANOSECONDS = "a whole number of nanoseconds"
+_CLOCK_FIX = "time.monotonic_ns() gives one, and seconds become one with round(seconds * 10**9)"
+_ORIGIN_FIX = "measure from an origin that no reading can precede or exceed by 584 years"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def integer(
+    value: object, name: str, kind: str, fix: str, *, low: int = 0, high: int = U64_MAX
+) -> int:
+    """The value as an ``int`` in ``low .. high``, or the exception that says what to pass instead.
+
+    Anything with ``__index__`` is taken. Raises TypeError for anything else and OverflowError for a
+    number out of range; both name the value, the unit and the fix.
+    """
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(
+            f"{name} must be {kind}, not {type(value).__name__} {_shown(value)}; {fix}"
+        ) from None
+    if not low <= number <= high:
+        raise OverflowError(f"{name} must be {kind} in {low} .. {high}, not {number}; {fix}")
+    return number
+
+
+def timestamp(value: object, name: str = "now") -> int:
+    """A point in time: nanoseconds in ``0 .. 2**64 - 1``."""
+    if isinstance(value, int) and not 0 <= value <= U64_MAX:
+        return integer(value, name, _NANOSECONDS, _ORIGIN_FIX)
+    return integer(value, name, _NANOSECONDS, _CLOCK_FIX)
+
+
+def nanos(value: object, name: str) -> int:
+    """A span of time: nanoseconds in ``0 .. 2**64 - 1``."""
+    return integer(value, name, _NANOSECONDS, "seconds become one with round(seconds * 10**9)")
+
+
+def positive(value: object, name: str, kind: str, fix: str, *, high: int = U64_MAX) -> int:
+    """Like ``integer``, with zero refused by a ValueError of its own."""
+    number = integer(value, name, kind, fix, high=high)
+    if number == 0:
+        raise ValueError(f"{name} must be {kind}, at least 1, not 0; {fix}")
+    return number
+
+
+def count(value: object, name: str, *, high: int = U64_MAX) -> int:
+    """A number of things (ticks, frames, steps)."""
+    return integer(value, name, "a whole number", "count in integers", high=high)
+
+
+def remainder(value: object, unit: int) -> int:
+    """Time not yet a step: below one step, or the loop it is given to would owe one already."""
+    rest = count(value, "remainder")
+    if rest >= unit:
+        raise ValueError(
+            f"remainder must be below one step, which is {unit} here, not {rest}; "
+            "whole steps belong into the tick"
+        )
+    return rest
+
+
+def _scale_and_unit(scale: object, unit: object) -> tuple[int, int]:
+    fix = "the saved state is damaged"
+    return (
+        positive(scale, "scale", "a whole number", fix),
+        positive(unit, "unit", "a whole number", fix),
+    )
+
+
+def loop_state(
+    scale: object, unit: object, budget: object, last: object, bank: object, tick: object
+) -> tuple[int, int, int, int, int, int]:
+    """The state of a FrameLoop as a pickle carries it, checked."""
+    scale, unit = _scale_and_unit(scale, unit)
+    return (
+        scale,
+        unit,
+        positive(budget, "budget", "a whole number", "the saved state is damaged", high=U32_MAX),
+        timestamp(last, "last"),
+        remainder(bank, unit),
+        count(tick, "tick"),
+    )
+
+
+def plan_state(
+    first_tick: object,
+    step_count: object,
+    dropped: object,
+    rest: object,
+    scale: object,
+    unit: object,
+) -> tuple[int, int, int, int, int, int]:
+    """The state of a FramePlan as a pickle carries it, checked."""
+    scale, unit = _scale_and_unit(scale, unit)
+    return (
+        count(first_tick, "first_tick"),
+        count(step_count, "step_count", high=U32_MAX),
+        count(dropped, "dropped"),
+        remainder(rest, unit),
+        scale,
+        unit,
+    )
+
+
+def steps_state(
+    first_tick: object, step_count: object, scale: object, unit: object
+) -> tuple[int, int, int, int]:
+    """The state of a Steps as a pickle carries it, checked."""
+    scale, unit = _scale_and_unit(scale, unit)
+    return (
+        count(first_tick, "first_tick"),
+        count(step_count, "step_count", high=U32_MAX),
+        scale,
+        unit,
+    )
+
+
+def u64(value: object) -> int:
+    """What ``absorb_u64`` takes."""
+    return integer(value, "value", "an unsigned 64-bit integer", "mask it with 2**64 - 1 to wrap")
+
+
+def u32(value: object) -> int:
+    """What ``absorb_u32`` takes."""
+    return integer(
+        value,
+        "value",
+        "an unsigned 32-bit integer",
+        "use absorb_u64, or mask it with 2**32 - 1 to wrap",
+        high=U32_MAX,
+    )
+
+
+def i64(value: object) -> int:
+    """What ``absorb_i64`` takes."""
+    return integer(
+        value,
+        "value",
+        "a signed 64-bit integer",
+        "use absorb_u64 for 2**63 and above",
+        low=I64_MIN,
+        high=I64_MAX,
+    )
+
+
+def real(value: object) -> float:
+    """What ``absorb_f32_bits`` and ``absorb_f64_bits`` take: a float, or a number that becomes one."""
+    if isinstance(value, (str, bytes, bytearray)) or not (
+        hasattr(value, "__float__") or hasattr(value, "__index__")
+    ):
+        raise TypeError(
+            f"value must be a float, not {type(value).__name__} {_shown(value)}; "
+            "use absorb_bytes for text and raw data"
+        )
+    return float(value)  # type: ignore[arg-type]
+
+
+def float32_overflow(value: float) -> OverflowError:
+    """The error for a finite float that has no finite float32."""
+    return OverflowError(
+        f"value must be within float32, at most 3.4028235e38 in size, not {value!r}; "
+        "use absorb_f64_bits"
+    )
+
+
+def wrong_plan(value: object) -> TypeError:
+    """The error for an ``absorb`` that was given something other than its core's plan."""
+    kind = type(value)
+    return TypeError(
+        f"plan must be a FramePlan of this core, not {kind.__module__}.{kind.__qualname__}; "
+        "pass what begin_frame returned"
+    )
+
+
+def wrong_stats(value: object) -> TypeError:
+    """The error for a batch that was given something other than its core's stats."""
+    kind = type(value)
+    return TypeError(
+        f"stats must be a FrameStats of this core, not {kind.__module__}.{kind.__qualname__}; "
+        "pass FrameStats() or leave it out"
+    )
+
+
+def loop_changed() -> RuntimeError:
+    """The error for a batch whose loop or stats were used by someone else meanwhile."""
+    return RuntimeError(
+        "the loop or its stats changed while a batch was running over them; the batch was not "
+        "applied. One loop belongs to one thread: copy it for the batch"
+    )
+
+
+def byte_view(buffer: object) -> memoryview:
+    """The bytes of any C-contiguous buffer, as a flat read-only view. What ``absorb_bytes`` takes."""
+    try:
+        view = memoryview(buffer)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(
+            f"buffer must be a bytes-like object, not {type(buffer).__name__} {_shown(buffer)}; "
+            "text becomes one with .encode(), numbers have absorb_u64 and its kin"
+        ) from None
+    if not view.c_contiguous:
+        raise BufferError(
+            f"buffer must be C-contiguous, not strides {view.strides} over shape {view.shape}; "
+            "copy it first, with bytes(buffer) or numpy.ascontiguousarray"
+        )
+    return view.cast("B")
+
+
+def _timestamp_view(buffer: memoryview) -> memoryview:
+    if buffer.itemsize != 8 or buffer.format.lstrip("@=<") not in ("Q", "L", "N"):
+        raise TypeError(
+            f"timestamps must be unsigned 64-bit integers (format 'Q'), not format "
+            f"{buffer.format!r} of {buffer.itemsize} bytes an item; array('Q', ...) and "
+            "numpy.uint64 hold them"
+        )
+    if buffer.ndim != 1:
+        raise ValueError(
+            f"timestamps must have one dimension, not {buffer.ndim} (shape {buffer.shape}); "
+            "pass one row, or flatten it"
+        )
+    if not buffer.c_contiguous:
+        raise BufferError(
+            f"timestamps must be C-contiguous, not strides {buffer.strides}; "
+            "copy them first, with array('Q', ...) or numpy.ascontiguousarray"
+        )
+    return buffer.cast("B").cast("Q")
+
+
+def timestamp_blocks(timestamps: Buffer | Iterable[int]) -> Iterator[bytes]:
+    """The timestamps as native unsigned 64-bit integers, in blocks of at most ``BLOCK_FRAMES``.
+
+    A buffer is read in place, a block at a time, so its whole is never copied; an iterable is
+    drained a block at a time, so its whole is never held. Reading a private block is what lets the
+    C core run without the GIL while another thread writes to the source.
+
+    Raises TypeError or BufferError for a buffer of the wrong kind, and what ``timestamp`` raises,
+    naming the position, for a bad item.
+    """
+    try:
+        view = memoryview(timestamps)  # type: ignore[arg-type]
+    except TypeError:
+        yield from _iterable_blocks(timestamps)  # type: ignore[arg-type]
+        return
+    with view, _timestamp_view(view) as stamps:
+        for start in range(0, len(stamps), BLOCK_FRAMES):
+            with stamps[start : start + BLOCK_FRAMES] as block:
+                yield block.tobytes()
+
+
+def _iterable_blocks(timestamps: Iterable[int]) -> Iterator[bytes]:
+    if isinstance(timestamps, str) or not hasattr(timestamps, "__iter__"):
+        raise TypeError(
+            f"timestamps must be a buffer of unsigned 64-bit integers or an iterable of integers, "
+            f"not {type(timestamps).__name__} {_shown(timestamps)}; one timestamp goes to begin_frame"
+        )
+    items = iter(timestamps)
+    start = 0
+    while chunk := list(islice(items, BLOCK_FRAMES)):
+        try:
+            block = array("Q", chunk)
+        except (TypeError, OverflowError):  # taken apart again, for an error that names the item
+            block = array(
+                "Q", [timestamp(at, f"timestamps[{i}]") for i, at in enumerate(chunk, start)]
+            )
+        start += len(chunk)
+        yield block.tobytes()

@@ -1,0 +1,53 @@
+"""Which core runs, and why: the only file that reads the environment.
+
+``FIXEDSTEP_BACKEND`` is ``auto`` (the C core where it loads, else the reference), ``native`` (the C
+core or an error) or ``reference``. Anything else is an error, at import, because a misspelt setting
+that is silently ignored is found months later. The choice is made once for a process: two cores
+taking turns under one name would make ``type(plan) is FramePlan`` a matter of luck.
+"""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+from typing import NamedTuple
+
+from . import reference
+
+VARIABLE = "FIXEDSTEP_BACKEND"
+
+
+class Backend(NamedTuple):
+    """The chosen core: ``name`` is ``"native"`` or ``"reference"``, ``reason`` says why."""
+
+    name: str
+    reason: str
+
+
+def _choose(wanted: str) -> tuple[ModuleType, Backend]:
+    if wanted == "reference":
+        return reference, Backend("reference", f"{VARIABLE}=reference")
+    if wanted not in ("auto", "native"):
+        raise ImportError(
+            f"{VARIABLE} must be auto, native or reference, not {wanted!r}; "
+            "unset it for auto, which prefers native"
+        )
+    try:
+        from . import native
+    except ImportError as error:
+        if wanted == "native":
+            raise
+        return reference, Backend("reference", f"no native core: {error}")
+    return native, Backend("native", "it loads" if wanted == "auto" else f"{VARIABLE}=native")
+
+
+core, _backend = _choose(os.environ.get(VARIABLE, "auto"))
+
+
+def backend() -> Backend:
+    """Which core this process runs, and why.
+
+    >>> backend().name in ("native", "reference")
+    True
+    """
+    return _backend

@@ -1,0 +1,141 @@
+"""The plans of a batch, held as four columns.
+
+A million plans as objects would take a hundred bytes each and be built one by one; as columns they
+take 28, numpy reads them without a copy, and a plan is made when somebody asks for it. Written once
+for both cores: what a core contributes is the columns.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from .time import Rate, Timestep, timestep_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .reference import FramePlan
+
+_FORMATS = ("Q", "I", "Q", "Q")
+
+
+class FramePlans(Sequence["FramePlan"]):
+    """The result of `FrameLoop.begin_frames`: a sequence of `FramePlan`, stored as columns.
+
+    It has a length, indexes, slices and iterates. The columns ``first_tick``, ``dropped`` and
+    ``remainder`` (unsigned 64 bits) and ``step_count`` (unsigned 32 bits) are read-only memoryviews
+    that ``numpy.asarray`` takes without a copy.
+
+    >>> from fixedstep import FrameLoop, Timestep
+    >>> plans = FrameLoop(Timestep(10)).begin_frames([5, 10, 31])
+    >>> len(plans), plans[1].first_tick, list(plans.step_count), len(plans[1:])
+    (3, 0, [0, 1, 2], 2)
+    """
+
+    __slots__ = ("_columns", "_plan_type", "_scale", "_unit")
+
+    def __init__(self) -> None:
+        raise TypeError("FramePlans has no constructor; FrameLoop.begin_frames makes one")
+
+    @classmethod
+    def _from_bytes(
+        cls, plan_type: type[FramePlan], scale: int, unit: int, *columns: bytes
+    ) -> FramePlans:
+        plans = cls.__new__(cls)
+        plans._plan_type = plan_type
+        plans._scale = scale
+        plans._unit = unit
+        plans._columns = columns
+        return plans
+
+    @classmethod
+    def _from_columns(
+        cls,
+        plan_type: type[FramePlan],
+        scale: int,
+        unit: int,
+        columns: tuple[list[int], ...],
+    ) -> FramePlans:
+        packed = (array(form, column).tobytes() for form, column in zip(_FORMATS, columns, strict=True))
+        return cls._from_bytes(plan_type, scale, unit, *packed)
+
+    _plan_type: type[FramePlan]
+    _scale: int
+    _unit: int
+    _columns: tuple[bytes, ...]
+
+    def _column(self, index: int) -> memoryview:
+        return memoryview(self._columns[index]).cast(_FORMATS[index])
+
+    @property
+    def first_tick(self) -> memoryview:
+        """The number of each frame's first step, unsigned 64 bits."""
+        return self._column(0)
+
+    @property
+    def step_count(self) -> memoryview:
+        """How many steps each frame runs, unsigned 32 bits."""
+        return self._column(1)
+
+    @property
+    def dropped(self) -> memoryview:
+        """How many steps the budget refused in each frame, unsigned 64 bits."""
+        return self._column(2)
+
+    @property
+    def remainder(self) -> memoryview:
+        """Time not yet a step after each frame, unsigned 64 bits, in the unit of `FrameLoop.remainder`."""
+        return self._column(3)
+
+    @property
+    def timestep(self) -> Timestep | Rate:
+        """What the loop that made the plans was configured with."""
+        return timestep_of(self._scale, self._unit)
+
+    def __len__(self) -> int:
+        return len(self._columns[1]) // 4
+
+    def _plan(self, *numbers: int) -> FramePlan:
+        return self._plan_type._from_state(*numbers, self._scale, self._unit)
+
+    @overload
+    def __getitem__(self, index: int) -> FramePlan: ...
+    @overload
+    def __getitem__(self, index: slice) -> FramePlans: ...
+    def __getitem__(self, index: int | slice) -> FramePlan | FramePlans:
+        columns = (self._column(i) for i in range(4))
+        if isinstance(index, slice):
+            parts = (column[index].tobytes() for column in columns)
+            return self._from_bytes(self._plan_type, self._scale, self._unit, *parts)
+        return self._plan(*(column[index] for column in columns))
+
+    def __iter__(self) -> Iterator[FramePlan]:
+        columns = (self._column(i) for i in range(4))
+        return map(self._plan, *columns)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not FramePlans:
+            return NotImplemented
+        return (self._scale, self._unit, self._columns) == (
+            other._scale,
+            other._unit,
+            other._columns,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._scale, self._unit, self._columns))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self._scale, self._unit, *self._columns)
+
+    def __repr__(self) -> str:
+        """Says what it is; a million plans are not worth evaluating back."""
+        return f"<FramePlans: {len(self)} frames of {self.timestep!r}>"
+
+
+def _restore(scale: int, unit: int, *columns: bytes) -> FramePlans:
+    from . import backend  # at call time: the cores themselves import this file
+
+    return FramePlans._from_bytes(backend.core.FramePlan, scale, unit, *columns)

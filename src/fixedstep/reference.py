@@ -1,0 +1,762 @@
+"""The reference core: the whole schedule in plain Python, written to be read.
+
+This file is the specification. The C core does the same thing faster, and wherever the two differ
+this one is right; the C sources point here for the meaning of every line. It runs where C cannot
+(PyPy, subinterpreters with their own GIL, a machine without a compiler) and needs nothing but the
+standard library.
+
+It is one integer machine. Each frame adds the elapsed time to a bank, takes whole steps out of it up
+to a budget, reports the whole steps it refused, and keeps the rest. Every number is an unsigned
+64-bit integer that stops at its end instead of wrapping, so the machine is a total function: it has
+no error to report, and the same timestamps give the same plans on every machine.
+
+What it refuses to be: a loop (it plans, the caller drives), a clock (timestamps come in as numbers),
+a place for floats (``alpha`` is the one exception, made for drawing and never digested), and a bank
+for what the budget refused (that is how a slow frame makes the next one slower).
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, Any, SupportsIndex, final
+
+from . import arguments, text
+from .arguments import U32_MAX, U64_MAX
+from .pickling import restore
+from .plans import FramePlans
+from .time import (
+    Alpha,
+    Nanos,
+    Rate,
+    Step,
+    StepBudget,
+    Timestamp,
+    Timestep,
+    budget_steps,
+    scale_and_unit,
+    timestep_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from typing_extensions import Buffer
+
+__all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps"]
+
+FNV_OFFSET = 0xCBF29CE484222325
+FNV_PRIME = 0x100000001B3
+
+_F32 = Struct("<f")
+_F64 = Struct("<d")
+_ALPHA_BELOW_ONE: float = _F32.unpack(b"\xff\xff\x7f\x3f")[0]  # the float32 0x3F7FFFFF
+
+
+def sim_time(tick: int, scale: int, unit: int) -> int:
+    """Simulated nanoseconds before ``tick``: floor(tick * unit / scale), at most 2**64 - 1."""
+    return min(tick * unit // scale, U64_MAX)
+
+
+def _fnv(state: int, data: bytes | memoryview) -> int:
+    """FNV-1a-64: exclusive-or with each byte, then multiply."""
+    for byte in data:
+        state = (state ^ byte) * FNV_PRIME & U64_MAX
+    return state
+
+
+def _fnv_plan(state: int, plan: FramePlan) -> int:
+    """A plan in its canonical order, little-endian; ``scale`` only where it is not 1."""
+    for value, size in (
+        (plan._first_tick, 8),
+        (plan._step_count, 4),
+        (plan._dropped, 8),
+        (plan._remainder, 8),
+        (plan._unit, 8),
+    ):
+        state = _fnv(state, value.to_bytes(size, "little"))
+    if plan._scale != 1:
+        state = _fnv(state, plan._scale.to_bytes(8, "little"))
+    return state
+
+
+def _f32_bits(value: float) -> int:
+    """The bits of the float32 nearest to ``value``. A NaN keeps its sign and upper payload, and is
+    quiet: spelt out here because conversions differ between interpreters."""
+    bits = int.from_bytes(_F64.pack(value), "little")
+    if value != value:
+        return bits >> 32 & 0x8000_0000 | 0x7FC0_0000 | bits >> 29 & 0x3F_FFFF
+    try:
+        return int.from_bytes(_F32.pack(value), "little")
+    except OverflowError:
+        raise arguments.float32_overflow(value) from None
+
+
+class _Final:
+    """A type that cannot be subclassed, so that a check for it is exact, as in C."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        if cls.__base__ is not _Final:
+            raise TypeError(
+                f"type '{__name__}.{cls.__base__.__name__}' is not an acceptable base type"
+            )
+
+
+def _state_of(other: object, kind: str) -> tuple[int, ...] | None:
+    """The state of ``other`` if it is a ``kind`` of either core: equal states are equal objects."""
+    if type(other).__name__ != kind or not hasattr(other, "_state"):
+        return None
+    return tuple(other._state())
+
+
+@final
+class FrameLoop(_Final):
+    """The schedule: turns timestamps into whole simulation steps.
+
+    ``FrameLoop(timestep, budget, start)`` runs steps of ``timestep`` (a `Timestep`, or a `Rate` for
+    exactly so many a second), at most ``budget`` of them a frame, from the instant ``start``
+    (nanoseconds). ``tick`` and ``remainder`` continue an earlier schedule.
+
+    >>> loop = FrameLoop(Timestep(10), StepBudget(3), Timestamp(100))
+    >>> plan = loop.begin_frame(Timestamp(125))
+    >>> [step.tick for step in plan.steps()], plan.dropped, plan.remainder
+    ([0, 1], 0, 5)
+    >>> loop
+    FrameLoop(Timestep(10), StepBudget(3), 125, tick=2, remainder=5)
+
+    Raises TypeError for a timestep, budget or number of the wrong type, OverflowError for a number
+    out of range, ValueError for a remainder that is not below one step.
+    """
+
+    __slots__ = ("_bank", "_budget", "_last", "_scale", "_tick", "_unit")
+
+    def __init__(
+        self,
+        timestep: Timestep | Rate = Timestep.HZ_60,
+        budget: StepBudget = StepBudget.DEFAULT,
+        start: Timestamp = Timestamp(0),
+        *,
+        tick: SupportsIndex = 0,
+        remainder: SupportsIndex = 0,
+    ) -> None:
+        scale, unit = scale_and_unit(timestep)
+        self._set_state(
+            scale,
+            unit,
+            budget_steps(budget),
+            arguments.timestamp(start, "start"),
+            arguments.remainder(remainder, unit),
+            arguments.count(tick, "tick"),
+        )
+
+    def _set_state(
+        self, scale: int, unit: int, budget: int, last: int, bank: int, tick: int
+    ) -> None:
+        self._scale = scale
+        self._unit = unit
+        self._budget = budget
+        self._last = last
+        self._bank = bank
+        self._tick = tick
+
+    def _state(self) -> tuple[int, int, int, int, int, int]:
+        return self._scale, self._unit, self._budget, self._last, self._bank, self._tick
+
+    @classmethod
+    def _from_state(
+        cls, scale: int, unit: int, budget: int, last: int, bank: int, tick: int
+    ) -> FrameLoop:
+        loop = cls.__new__(cls)
+        loop._set_state(*arguments.loop_state(scale, unit, budget, last, bank, tick))
+        return loop
+
+    def begin_frame(self, now: Timestamp, /) -> FramePlan:
+        """Plan one frame: bank the time since the last one, and take whole steps out.
+
+        ``now`` is a Timestamp: nanoseconds, ``0 .. 2**64 - 1``, from any fixed origin. A clock that
+        went back adds nothing, and the next frame counts from it. The plan must be carried out:
+        the loop has already counted its steps.
+
+        >>> loop = FrameLoop(Timestep(10), StepBudget(3))
+        >>> loop.begin_frame(57)
+        FramePlan(first_tick=0, step_count=3, dropped=2, remainder=7, timestep=Timestep(10))
+
+        Raises TypeError for anything without ``__index__`` and OverflowError out of range; the loop
+        is then as it was.
+        """
+        if type(now) is not int or not 0 <= now <= U64_MAX:
+            now = Timestamp(arguments.timestamp(now))
+        elapsed = now - self._last if now > self._last else 0
+        due, remainder = divmod(min(self._bank + elapsed * self._scale, U64_MAX), self._unit)
+        step_count = due if due < self._budget else self._budget
+        first_tick = self._tick
+        self._tick = min(first_tick + step_count, U64_MAX)
+        self._bank = remainder
+        self._last = now
+        return _plan(first_tick, step_count, due - step_count, remainder, self._scale, self._unit)
+
+    def begin_frames(
+        self, timestamps: Buffer | Iterable[Timestamp], stats: FrameStats | None = None
+    ) -> FramePlans:
+        """Plan many frames: the same as ``begin_frame`` on each, and ``stats.absorb`` on each plan.
+
+        ``timestamps`` is a one-dimensional C-contiguous buffer of unsigned 64-bit integers
+        (``array('Q')``, numpy uint64), read in place, or any iterable of integers.
+
+        >>> plans = FrameLoop(Timestep(10)).begin_frames([5, 10, 31])
+        >>> [plan.step_count for plan in plans], list(plans.remainder)
+        ([0, 1, 2], [5, 0, 1])
+
+        Raises what ``begin_frame`` raises, with the position; BufferError for a buffer that is not
+        contiguous; RuntimeError if the loop or the stats were used meanwhile. Nothing is applied
+        then.
+        """
+        columns: tuple[list[int], ...] = ([], [], [], [])
+        self._plan_batch(timestamps, stats, columns)
+        return FramePlans._from_columns(FramePlan, self._scale, self._unit, columns)
+
+    def digest_frames(self, timestamps: Buffer | Iterable[Timestamp], stats: FrameStats) -> None:
+        """Plan many frames into ``stats`` and keep no plan: constant memory for any number.
+
+        Takes, raises and does what ``begin_frames`` does, less the columns.
+
+        >>> loop, stats = FrameLoop(Timestep(10)), FrameStats()
+        >>> loop.digest_frames(range(0, 1001, 4), stats)
+        >>> loop.tick, stats.frames
+        (100, 251)
+        """
+        if type(stats) is not FrameStats:
+            raise arguments.wrong_stats(stats)
+        self._plan_batch(timestamps, stats, None)
+
+    def _plan_batch(
+        self,
+        timestamps: Buffer | Iterable[Timestamp],
+        stats: FrameStats | None,
+        columns: tuple[list[int], ...] | None,
+    ) -> None:
+        """Run a copy over the timestamps and take its state over at the end, so that a bad
+        timestamp in the middle leaves everything as it was."""
+        if stats is not None and type(stats) is not FrameStats:
+            raise arguments.wrong_stats(stats)
+        loop, loop_before = self.__copy__(), self._state()
+        tally = FrameStats() if stats is None else stats.__copy__()
+        tally_before = tally._state()
+        for block in arguments.timestamp_blocks(timestamps):
+            for now in memoryview(block).cast("Q"):
+                plan = loop.begin_frame(Timestamp(now))
+                if stats is not None:
+                    tally.absorb(plan)
+                if columns is not None:
+                    columns[0].append(plan._first_tick)
+                    columns[1].append(plan._step_count)
+                    columns[2].append(plan._dropped)
+                    columns[3].append(plan._remainder)
+        if self._state() != loop_before or (stats is not None and stats._state() != tally_before):
+            raise arguments.loop_changed()
+        self._set_state(*loop._state())
+        if stats is not None:
+            stats._set_state(*tally._state())
+
+    def resync(self, now: Timestamp, /) -> None:
+        """Forget the time since the last frame: for a pause or a load that the caller knows about.
+
+        Moves ``last`` to ``now`` and nothing else: the remainder and the tick stay.
+
+        >>> loop = FrameLoop(Timestep(10))
+        >>> loop.resync(1_000_000)
+        >>> loop.begin_frame(1_000_012).step_count
+        1
+
+        Raises what ``begin_frame`` raises.
+        """
+        if type(now) is not int or not 0 <= now <= U64_MAX:
+            now = Timestamp(arguments.timestamp(now))
+        self._last = now
+
+    @property
+    def tick(self) -> int:
+        """How many steps have been planned: the number of the next one. Saturates at 2**64 - 1."""
+        return self._tick
+
+    @property
+    def remainder(self) -> int:
+        """Time not yet a step. In nanoseconds for a Timestep, in 1/numerator ns for a Rate."""
+        return self._bank
+
+    @property
+    def simulated(self) -> Nanos:
+        """The simulation's own clock: nanoseconds that all planned steps cover, saturating."""
+        return Nanos(sim_time(self._tick, self._scale, self._unit))
+
+    @property
+    def timestep(self) -> Timestep | Rate:
+        """What the loop was configured with."""
+        return timestep_of(self._scale, self._unit)
+
+    @property
+    def budget(self) -> StepBudget:
+        """The most steps a frame may run."""
+        return StepBudget(self._budget)
+
+    @property
+    def last(self) -> Timestamp:
+        """The timestamp of the last frame or resync; the start before the first."""
+        return Timestamp(self._last)
+
+    def __copy__(self) -> FrameLoop:
+        loop = FrameLoop.__new__(FrameLoop)
+        loop._set_state(*self._state())
+        return loop
+
+    def __deepcopy__(self, memo: object, /) -> FrameLoop:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("FrameLoop", *self._state())
+
+    def __eq__(self, other: object) -> bool:
+        state = _state_of(other, "FrameLoop")
+        return NotImplemented if state is None else self._state() == state
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return text.frame_loop(*self._state())
+
+
+@final
+class FramePlan(_Final):
+    """What one frame must do. Immutable; made by `FrameLoop.begin_frame`.
+
+    >>> plan = FramePlan(7, 2, 1, 4, Timestep(10))
+    >>> [step.sim_time for step in plan.steps()], plan.ticks, plan.alpha()
+    ([70, 80], range(7, 9), 0.4000000059604645)
+
+    Raises TypeError, OverflowError and ValueError as `FrameLoop` does.
+    """
+
+    __slots__ = ("_dropped", "_first_tick", "_remainder", "_scale", "_step_count", "_unit")
+
+    def __new__(
+        cls,
+        first_tick: SupportsIndex,
+        step_count: SupportsIndex,
+        dropped: SupportsIndex,
+        remainder: SupportsIndex,
+        timestep: Timestep | Rate,
+    ) -> FramePlan:
+        scale, unit = scale_and_unit(timestep)
+        return _plan(
+            arguments.count(first_tick, "first_tick"),
+            arguments.count(step_count, "step_count", high=U32_MAX),
+            arguments.count(dropped, "dropped"),
+            arguments.remainder(remainder, unit),
+            scale,
+            unit,
+        )
+
+    @classmethod
+    def _from_state(
+        cls,
+        first_tick: int,
+        step_count: int,
+        dropped: int,
+        remainder: int,
+        scale: int,
+        unit: int,
+    ) -> FramePlan:
+        return _plan(
+            *arguments.plan_state(first_tick, step_count, dropped, remainder, scale, unit)
+        )
+
+    def _state(self) -> tuple[int, int, int, int, int, int]:
+        return (
+            self._first_tick,
+            self._step_count,
+            self._dropped,
+            self._remainder,
+            self._scale,
+            self._unit,
+        )
+
+    @property
+    def first_tick(self) -> int:
+        """The number of the first step."""
+        return self._first_tick
+
+    @property
+    def step_count(self) -> int:
+        """How many steps to run, ``0 .. budget``."""
+        return self._step_count
+
+    @property
+    def dropped(self) -> int:
+        """How many whole steps the budget refused. They are gone, not banked."""
+        return self._dropped
+
+    @property
+    def remainder(self) -> int:
+        """Time not yet a step. In nanoseconds for a Timestep, in 1/numerator ns for a Rate."""
+        return self._remainder
+
+    @property
+    def timestep(self) -> Timestep | Rate:
+        """What the loop that made the plan was configured with."""
+        return timestep_of(self._scale, self._unit)
+
+    @property
+    def ticks(self) -> range:
+        """The numbers of the steps. Cheaper than ``steps()`` where the number is all that is needed.
+
+        It does not saturate as ``steps()`` does: it has ``step_count`` numbers even at the end.
+        """
+        return range(self._first_tick, self._first_tick + self._step_count)
+
+    def steps(self) -> Steps:
+        """The steps to run, in order. Every call starts again.
+
+        >>> for step in FramePlan(7, 2, 0, 0, Timestep(10)).steps():
+        ...     print(step)
+        Step(tick=7, dt=10, sim_time=70)
+        Step(tick=8, dt=10, sim_time=80)
+        """
+        return _steps(self._first_tick, self._step_count, self._scale, self._unit)
+
+    def alpha(self) -> Alpha:
+        """How far the frame stands between two ticks: remainder over step, a float32 in ``[0, 1)``.
+
+        For drawing only: it is no part of the digest and no input to a simulation. A plain
+        division reaches 1.0 (at 30 Hz already, in float32), and draws a whole step ahead; hence
+        the clamp to 0x3F7FFFFF.
+
+        >>> FramePlan(0, 0, 0, 5, Timestep(10)).alpha()
+        0.5
+        >>> FramePlan(0, 0, 0, 2**64 - 2, Timestep(2**64 - 1)).alpha() < 1
+        True
+        """
+        ratio = float(self._remainder) / float(self._unit)
+        return Alpha(min(_F32.unpack(_F32.pack(ratio))[0], _ALPHA_BELOW_ONE))
+
+    def __copy__(self) -> FramePlan:
+        return self
+
+    def __deepcopy__(self, memo: object, /) -> FramePlan:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("FramePlan", *self._state())
+
+    def __eq__(self, other: object) -> bool:
+        state = _state_of(other, "FramePlan")
+        return NotImplemented if state is None else self._state() == state
+
+    def __hash__(self) -> int:
+        return hash(self._state())
+
+    def __repr__(self) -> str:
+        return text.frame_plan(*self._state())
+
+
+def _plan(
+    first_tick: int, step_count: int, dropped: int, remainder: int, scale: int, unit: int
+) -> FramePlan:
+    """A plan from numbers already known to be right: half the cost of ``begin_frame`` in Python."""
+    plan = object.__new__(FramePlan)
+    plan._first_tick = first_tick
+    plan._step_count = step_count
+    plan._dropped = dropped
+    plan._remainder = remainder
+    plan._scale = scale
+    plan._unit = unit
+    return plan
+
+
+@final
+class Steps(_Final):
+    """The steps of one plan, in tick order: an iterator that knows how many are left.
+
+    >>> steps = FramePlan(7, 2, 0, 0, Timestep(10)).steps()
+    >>> len(steps), next(steps).tick, len(steps), steps
+    (2, 7, 1, Steps(8, 1, Timestep(10)))
+
+    Once exhausted it stays so. Ticks saturate at 2**64 - 1.
+    """
+
+    __slots__ = ("_count", "_scale", "_tick", "_unit")
+
+    def __new__(
+        cls, first_tick: SupportsIndex, step_count: SupportsIndex, timestep: Timestep | Rate
+    ) -> Steps:
+        scale, unit = scale_and_unit(timestep)
+        return _steps(
+            arguments.count(first_tick, "first_tick"),
+            arguments.count(step_count, "step_count", high=U32_MAX),
+            scale,
+            unit,
+        )
+
+    @classmethod
+    def _from_state(cls, first_tick: int, step_count: int, scale: int, unit: int) -> Steps:
+        return _steps(*arguments.steps_state(first_tick, step_count, scale, unit))
+
+    def _state(self) -> tuple[int, int, int, int]:
+        return self._tick, self._count, self._scale, self._unit
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Steps:
+        return self
+
+    def __next__(self) -> Step:
+        if self._count == 0:
+            raise StopIteration
+        tick = self._tick
+        at = sim_time(tick, self._scale, self._unit)
+        if self._scale == 1:
+            dt = self._unit
+        else:  # the steps of a Rate differ by a nanosecond, and their sum is exact
+            dt = sim_time(min(tick + 1, U64_MAX), self._scale, self._unit) - at
+        self._count -= 1
+        self._tick = min(tick + 1, U64_MAX)
+        return Step(tick, Nanos(dt), Timestamp(at))
+
+    def __copy__(self) -> Steps:
+        return _steps(*self._state())
+
+    def __deepcopy__(self, memo: object, /) -> Steps:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("Steps", *self._state())
+
+    def __eq__(self, other: object) -> bool:
+        state = _state_of(other, "Steps")
+        return NotImplemented if state is None else self._state() == state
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return text.steps(*self._state())
+
+
+def _steps(first_tick: int, step_count: int, scale: int, unit: int) -> Steps:
+    steps = object.__new__(Steps)
+    steps._tick = first_tick
+    steps._count = step_count
+    steps._scale = scale
+    steps._unit = unit
+    return steps
+
+
+@final
+class StateHash(_Final):
+    """A fingerprint of simulation state: FNV-1a-64 over what is absorbed, in the order written.
+
+    Immutable: each ``absorb`` returns the next fingerprint, so the order of a digest can be read
+    off the page. Two runs that absorbed the same values have equal digests on every machine.
+
+    >>> hex(StateHash().absorb_bytes(b"foobar").finish())
+    '0x85944171f73967e8'
+    >>> StateHash().absorb_u64(5)
+    StateHash(0x0de21504f16dc720)
+
+    Not a cryptographic hash: it finds accidents, not forgeries. ``hash()`` of Python itself is
+    seeded in every process and of no use here. ``state`` continues an earlier digest.
+
+    Raises TypeError for anything without ``__index__`` and OverflowError out of ``0 .. 2**64 - 1``.
+    """
+
+    __slots__ = ("_value",)
+
+    def __new__(cls, state: SupportsIndex = FNV_OFFSET) -> StateHash:
+        return _hash_of(arguments.count(state, "state"))
+
+    @classmethod
+    def _from_state(cls, value: int) -> StateHash:
+        return cls(value)
+
+    def _state(self) -> tuple[int]:
+        return (self._value,)
+
+    def absorb_bytes(self, buffer: Buffer, /) -> StateHash:
+        """The bytes of a C-contiguous buffer, without their length.
+
+        Absorb a length first where two neighbours could be told apart in more than one way. Raises
+        TypeError for text and other non-buffers, BufferError for one that is not contiguous.
+        """
+        with arguments.byte_view(buffer) as view:
+            return _hash_of(_fnv(self._value, view))
+
+    def absorb_u64(self, value: SupportsIndex, /) -> StateHash:
+        """An unsigned 64-bit integer as 8 bytes, little-endian."""
+        number = arguments.u64(value)
+        return _hash_of(_fnv(self._value, number.to_bytes(8, "little")))
+
+    def absorb_u32(self, value: SupportsIndex, /) -> StateHash:
+        """An unsigned 32-bit integer as 4 bytes, little-endian."""
+        number = arguments.u32(value)
+        return _hash_of(_fnv(self._value, number.to_bytes(4, "little")))
+
+    def absorb_i64(self, value: SupportsIndex, /) -> StateHash:
+        """A signed 64-bit integer as 8 bytes, two's complement, little-endian."""
+        number = arguments.i64(value)
+        return _hash_of(_fnv(self._value, number.to_bytes(8, "little", signed=True)))
+
+    def absorb_f32_bits(self, value: float, /) -> StateHash:
+        """The bits of the nearest float32 as 4 bytes, little-endian. 0.0 and -0.0 differ.
+
+        Raises TypeError for what is no number and OverflowError beyond the largest float32.
+        """
+        bits = _f32_bits(arguments.real(value))
+        return _hash_of(_fnv(self._value, bits.to_bytes(4, "little")))
+
+    def absorb_f64_bits(self, value: float, /) -> StateHash:
+        """The bits of a float as 8 bytes, little-endian. 0.0 and -0.0 differ.
+
+        Raises TypeError for what is no number.
+        """
+        return _hash_of(_fnv(self._value, _F64.pack(arguments.real(value))))
+
+    def absorb_plan(self, plan: FramePlan, /) -> StateHash:
+        """A plan: first_tick u64, step_count u32, dropped u64, remainder u64, unit u64, and then
+        scale u64 if it is not 1. ``alpha`` is no part of it."""
+        if type(plan) is not FramePlan:
+            raise arguments.wrong_plan(plan)
+        return _hash_of(_fnv_plan(self._value, plan))
+
+    def finish(self) -> int:
+        """The digest: an integer, ``0 .. 2**64 - 1``."""
+        return self._value
+
+    def __copy__(self) -> StateHash:
+        return self
+
+    def __deepcopy__(self, memo: object, /) -> StateHash:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("StateHash", *self._state())
+
+    def __eq__(self, other: object) -> bool:
+        state = _state_of(other, "StateHash")
+        return NotImplemented if state is None else self._state() == state
+
+    def __hash__(self) -> int:
+        return hash(self._state())
+
+    def __repr__(self) -> str:
+        return text.state_hash(*self._state())
+
+
+def _hash_of(value: int) -> StateHash:
+    state = object.__new__(StateHash)
+    state._value = value
+    return state
+
+
+@final
+class FrameStats(_Final):
+    """The deterministic tally of a run: what two equal runs must agree on, and nothing measured.
+
+    Wall time lives in `FrameTiming`, apart on purpose: a single report would sooner or later digest
+    both, and no two runs would ever agree.
+
+    >>> stats = FrameStats()
+    >>> stats.absorb(FramePlan(0, 5, 6, 3, Timestep(10)))
+    >>> stats.frames, stats.ticks, stats.steps_dropped
+    (1, 5, 6)
+
+    Every counter saturates at 2**64 - 1. The arguments continue an earlier tally.
+    """
+
+    __slots__ = ("_frames", "_schedule_hash", "_steps_dropped", "_ticks")
+
+    def __init__(
+        self,
+        frames: SupportsIndex = 0,
+        ticks: SupportsIndex = 0,
+        steps_dropped: SupportsIndex = 0,
+        schedule_hash: SupportsIndex = FNV_OFFSET,
+    ) -> None:
+        self._set_state(
+            arguments.count(frames, "frames"),
+            arguments.count(ticks, "ticks"),
+            arguments.count(steps_dropped, "steps_dropped"),
+            arguments.count(schedule_hash, "schedule_hash"),
+        )
+
+    def _set_state(self, frames: int, ticks: int, steps_dropped: int, schedule_hash: int) -> None:
+        self._frames = frames
+        self._ticks = ticks
+        self._steps_dropped = steps_dropped
+        self._schedule_hash = schedule_hash
+
+    @classmethod
+    def _from_state(
+        cls, frames: int, ticks: int, steps_dropped: int, schedule_hash: int
+    ) -> FrameStats:
+        return cls(frames, ticks, steps_dropped, schedule_hash)
+
+    def _state(self) -> tuple[int, int, int, int]:
+        return self._frames, self._ticks, self._steps_dropped, self._schedule_hash
+
+    def absorb(self, plan: FramePlan, /) -> None:
+        """Count a plan and absorb it into the schedule digest.
+
+        Raises TypeError for anything but a FramePlan of the same core.
+        """
+        if type(plan) is not FramePlan:
+            raise arguments.wrong_plan(plan)
+        self._frames = min(self._frames + 1, U64_MAX)
+        self._ticks = min(self._ticks + plan._step_count, U64_MAX)
+        self._steps_dropped = min(self._steps_dropped + plan._dropped, U64_MAX)
+        self._schedule_hash = _fnv_plan(self._schedule_hash, plan)
+
+    @property
+    def frames(self) -> int:
+        """Plans absorbed."""
+        return self._frames
+
+    @property
+    def ticks(self) -> int:
+        """Steps planned."""
+        return self._ticks
+
+    @property
+    def steps_dropped(self) -> int:
+        """Steps that budgets refused."""
+        return self._steps_dropped
+
+    @property
+    def schedule_hash(self) -> int:
+        """The digest of every plan, in order."""
+        return self._schedule_hash
+
+    def json(self) -> str:
+        """One JSON object. The digest is a string, since JSON readers round large numbers.
+
+        >>> print(FrameStats().json())
+        {"frames":0,"ticks":0,"steps_dropped":0,"schedule_hash":"0xcbf29ce484222325"}
+        """
+        return text.frame_stats_json(*self._state())
+
+    def __copy__(self) -> FrameStats:
+        return FrameStats(*self._state())
+
+    def __deepcopy__(self, memo: object, /) -> FrameStats:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("FrameStats", *self._state())
+
+    def __eq__(self, other: object) -> bool:
+        state = _state_of(other, "FrameStats")
+        return NotImplemented if state is None else self._state() == state
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return text.frame_stats(*self._state())

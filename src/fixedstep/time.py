@@ -1,0 +1,243 @@
+"""The vocabulary: spans, instants, and the three numbers a schedule is configured with.
+
+Times are integer nanoseconds. ``Nanos`` (how long) and ``Timestamp`` (when) are distinct to the
+type checker and plain ``int`` at run time, because a wrapper object would cost more than the whole
+schedule; what it buys is that a delta handed to ``begin_frame`` is found before the program runs,
+rather than as a simulation that stands still. ``Timestep``, ``Rate`` and ``StepBudget`` are objects
+that cannot hold zero, so nothing further down divides by it or has to ask.
+
+There is no clock here, and no float but ``Alpha``.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import Any, ClassVar, NamedTuple, NewType, NoReturn, SupportsIndex
+
+from .arguments import U32_MAX, U64_MAX, nanos, positive, timestamp
+
+Nanos = NewType("Nanos", int)
+"""A span of time in nanoseconds, ``0 .. 2**64 - 1``."""
+
+Timestamp = NewType("Timestamp", int)
+"""A point in time in nanoseconds since an origin of the caller's choice, ``0 .. 2**64 - 1``."""
+
+Alpha = NewType("Alpha", float)
+"""How far a frame stands between two ticks: a float32 value in ``[0, 1)``. For drawing only."""
+
+_SECOND = 10**9
+
+
+def saturating_since(later: Timestamp, earlier: Timestamp) -> Nanos:
+    """Nanoseconds from ``earlier`` to ``later``; 0 if the clock went back.
+
+    >>> saturating_since(Timestamp(5), Timestamp(3))
+    2
+    >>> saturating_since(Timestamp(3), Timestamp(5))
+    0
+    """
+    return Nanos(max(timestamp(later, "later") - timestamp(earlier, "earlier"), 0))
+
+
+def saturating_add(at: Timestamp, span: Nanos) -> Timestamp:
+    """The instant ``span`` after ``at``; 2**64 - 1 where it would lie beyond.
+
+    >>> saturating_add(Timestamp(5), Nanos(3))
+    8
+    >>> saturating_add(Timestamp(2**64 - 1), Nanos(1)) == 2**64 - 1
+    True
+    """
+    return Timestamp(min(timestamp(at, "at") + nanos(span, "span"), U64_MAX))
+
+
+class _Value:
+    """An immutable value that is nothing but a few integers."""
+
+    __slots__ = ("_parts",)
+    _parts: tuple[int, ...]
+
+    def _set(self, *parts: int) -> None:
+        object.__setattr__(self, "_parts", parts)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        kind = type(self).__name__
+        raise AttributeError(f"{kind} cannot be changed; make a new {kind} with the other {name}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed; {name} stays")
+
+    def __eq__(self, other: object) -> bool:
+        return self._parts == other._parts if type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self._parts))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(str, self._parts))})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._parts
+
+
+class Timestep(_Value):
+    """The length of one simulation step, in whole nanoseconds: ``1 .. 2**64 - 1``.
+
+    Most rates have no whole-nanosecond step: sixty steps of ``HZ_60`` take 20 ns more than a
+    second. Use `Rate` where that matters.
+
+    >>> Timestep(20_000_000).nanos
+    20000000
+    >>> Timestep.HZ_60
+    Timestep(16666667)
+
+    Raises TypeError for anything without ``__index__``, OverflowError out of range, ValueError for 0.
+    """
+
+    __slots__ = ()
+    HZ_60: ClassVar[Timestep]
+
+    def __init__(self, nanos: SupportsIndex) -> None:
+        self._set(
+            positive(
+                nanos, "timestep", "a whole number of nanoseconds", "Timestep.from_hz(60) makes one"
+            )
+        )
+
+    @classmethod
+    def from_hz(cls, hz: SupportsIndex) -> Timestep:
+        """The step nearest to ``1/hz`` seconds (a half rounds up); ``hz`` is ``1 .. 2 * 10**9``.
+
+        >>> Timestep.from_hz(60)
+        Timestep(16666667)
+        >>> Timestep.from_hz(144)
+        Timestep(6944444)
+        """
+        whole = positive(
+            hz,
+            "hz",
+            "a whole number of steps a second",
+            "Rate(60000, 1001) holds a fraction",
+            high=2 * _SECOND,
+        )
+        return cls((_SECOND + whole // 2) // whole)
+
+    @property
+    def nanos(self) -> Nanos:
+        """The length of the step in nanoseconds."""
+        return Nanos(self._parts[0])
+
+
+Timestep.HZ_60 = Timestep(16_666_667)
+
+
+class Rate(_Value):
+    """Exactly ``numerator / denominator`` ticks a second, kept in lowest terms.
+
+    A loop driven by a Rate gives exactly that many ticks, however the time was split into frames.
+    ``numerator`` and ``denominator * 10**9`` are ``1 .. 2**64 - 1``.
+
+    >>> Rate(60)
+    Rate(60, 1)
+    >>> Rate(60_000, 1_001).denominator
+    1001
+    >>> Rate(120, 2) == Rate(60)
+    True
+
+    Raises TypeError for anything without ``__index__``, OverflowError out of range, ValueError for 0.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, numerator: SupportsIndex, denominator: SupportsIndex = 1) -> None:
+        kind, fix = "a whole number", "Rate(60000, 1001) is 59.94 ticks a second"
+        top = positive(numerator, "numerator", kind, fix)
+        bottom = positive(denominator, "denominator", kind, fix, high=U64_MAX // _SECOND)
+        shared = gcd(top, bottom)
+        self._set(top // shared, bottom // shared)
+
+    @property
+    def numerator(self) -> int:
+        """Ticks in ``denominator`` seconds."""
+        return self._parts[0]
+
+    @property
+    def denominator(self) -> int:
+        """Seconds that ``numerator`` ticks take."""
+        return self._parts[1]
+
+
+class StepBudget(_Value):
+    """The most steps one frame may run: ``1 .. 2**32 - 1``. What it refuses is reported as dropped.
+
+    >>> StepBudget.DEFAULT
+    StepBudget(5)
+
+    Raises TypeError for anything without ``__index__``, OverflowError out of range, ValueError for 0.
+    """
+
+    __slots__ = ()
+    DEFAULT: ClassVar[StepBudget]
+
+    def __init__(self, steps: SupportsIndex) -> None:
+        self._set(
+            positive(
+                steps,
+                "budget",
+                "a whole number of steps a frame",
+                "StepBudget.DEFAULT is 5",
+                high=U32_MAX,
+            )
+        )
+
+    @property
+    def steps(self) -> int:
+        """The most steps a frame may run."""
+        return self._parts[0]
+
+
+StepBudget.DEFAULT = StepBudget(5)
+
+
+class Step(NamedTuple):
+    """One simulation step, as `Steps` hands it out.
+
+    Both cores make this one class: a tuple is all it is, and C fills one as fast as Python could
+    (a struct sequence of the C core's own would have had another constructor and another repr).
+
+    >>> Step(tick=2, dt=Nanos(10), sim_time=Timestamp(20))
+    Step(tick=2, dt=10, sim_time=20)
+    """
+
+    tick: int
+    """The number of the step, from 0."""
+    dt: Nanos
+    """How much simulated time the step covers, in nanoseconds."""
+    sim_time: Timestamp
+    """Simulated time at the START of the step: tick * dt, in nanoseconds, at most 2**64 - 1."""
+
+
+def scale_and_unit(timestep: Timestep | Rate) -> tuple[int, int]:
+    """How the accumulator counts: each nanosecond adds ``scale``, and ``unit`` makes a step."""
+    if isinstance(timestep, Timestep):
+        return 1, timestep.nanos
+    if isinstance(timestep, Rate):
+        return timestep.numerator, timestep.denominator * _SECOND
+    raise TypeError(
+        f"timestep must be a Timestep or a Rate, not {type(timestep).__name__} {timestep!r}; "
+        "Timestep(16_666_667) is a step in nanoseconds, Rate(60) is exactly 60 steps a second"
+    )
+
+
+def timestep_of(scale: int, unit: int) -> Timestep | Rate:
+    """The inverse of ``scale_and_unit``. A Rate of one tick in n seconds is that Timestep exactly."""
+    return Timestep(unit) if scale == 1 else Rate(scale, unit // _SECOND)
+
+
+def budget_steps(budget: StepBudget) -> int:
+    """The number in a StepBudget, and the error for anything that is not one."""
+    if isinstance(budget, StepBudget):
+        return budget.steps
+    raise TypeError(
+        f"budget must be a StepBudget, not {type(budget).__name__} {budget!r}; "
+        "StepBudget(5) lets a frame run at most five steps"
+    )
