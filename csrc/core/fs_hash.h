@@ -4,8 +4,8 @@
  * loop, which waits for one multiplication a byte:
  *
  *   1. absorbing k zero bytes multiplies the state by prime**k, and most bytes of a plan are zero;
- *   2. the low byte of the state evolves alone and everything above it is linear, so chunks of a large
- *      buffer can be hashed side by side (fs_hash.c).
+ *   2. the low byte of the state evolves alone and everything above it is linear, so the bytes of a
+ *      large buffer need not wait for each other (fs_hash.c).
  *
  * Refuses to be a choice of hashes: one function, frozen, because its results are compared between
  * machines and years.
@@ -22,9 +22,32 @@
 /* prime**k modulo 2**64, for k in 0 .. 8 */
 static const uint64_t fs_fnv_power[9] = {
     UINT64_C(0x0000000000000001), UINT64_C(0x00000100000001b3), UINT64_C(0x000366000002e329),
-    UINT64_C(0x000740f200026b8f), UINT64_C(0x00000000000000) /* FILL */,
+    UINT64_C(0x08a97b0004e7feab), UINT64_C(0x9ffaac085635bc91), UINT64_C(0x0caee32a7d4f6a63),
+    UINT64_C(0xdc966432edf1c639), UINT64_C(0xc5527b8a51d3d2db), UINT64_C(0x1efac7090aef4a21),
 };
 
+/* Any bytes, without their length. */
 uint64_t fs_hash_bytes(uint64_t state, const void *data, size_t size);
+
+/* The low `size` bytes of `value`, little-endian, on any machine; the zero bytes above the highest one
+ * that is set are one multiplication together. Always inlined with a constant size. */
+static inline uint64_t fs_hash_integer(uint64_t state, uint64_t value, unsigned size)
+{
+    unsigned zeros = size;
+    for (; value != 0; value >>= 8, zeros--) {
+        state = (state ^ (value & 0xff)) * FS_FNV_PRIME;
+    }
+    return state * fs_fnv_power[zeros];
+}
+
+static inline uint64_t fs_hash_u64(uint64_t state, uint64_t value)
+{
+    return fs_hash_integer(state, value, 8);
+}
+
+static inline uint64_t fs_hash_u32(uint64_t state, uint32_t value)
+{
+    return fs_hash_integer(state, value, 4);
+}
 
 #endif

@@ -95,62 +95,6 @@ def remainder(value: object, unit: int) -> int:
     return rest
 
 
-def _scale_and_unit(scale: object, unit: object) -> tuple[int, int]:
-    fix = "the saved state is damaged"
-    return (
-        positive(scale, "scale", "a whole number", fix),
-        positive(unit, "unit", "a whole number", fix),
-    )
-
-
-def loop_state(
-    scale: object, unit: object, budget: object, last: object, bank: object, tick: object
-) -> tuple[int, int, int, int, int, int]:
-    """The state of a FrameLoop as a pickle carries it, checked."""
-    scale, unit = _scale_and_unit(scale, unit)
-    return (
-        scale,
-        unit,
-        positive(budget, "budget", "a whole number", "the saved state is damaged", high=U32_MAX),
-        timestamp(last, "last"),
-        remainder(bank, unit),
-        count(tick, "tick"),
-    )
-
-
-def plan_state(
-    first_tick: object,
-    step_count: object,
-    dropped: object,
-    rest: object,
-    scale: object,
-    unit: object,
-) -> tuple[int, int, int, int, int, int]:
-    """The state of a FramePlan as a pickle carries it, checked."""
-    scale, unit = _scale_and_unit(scale, unit)
-    return (
-        count(first_tick, "first_tick"),
-        count(step_count, "step_count", high=U32_MAX),
-        count(dropped, "dropped"),
-        remainder(rest, unit),
-        scale,
-        unit,
-    )
-
-
-def steps_state(
-    first_tick: object, step_count: object, scale: object, unit: object
-) -> tuple[int, int, int, int]:
-    """The state of a Steps as a pickle carries it, checked."""
-    scale, unit = _scale_and_unit(scale, unit)
-    return (
-        count(first_tick, "first_tick"),
-        count(step_count, "step_count", high=U32_MAX),
-        scale,
-        unit,
-    )
-
-
 def u64(value: object) -> int:
     """What ``absorb_u64`` takes."""
     return integer(value, "value", "an unsigned 64-bit integer", "mask it with 2**64 - 1 to wrap")
@@ -180,7 +124,7 @@ def i64(value: object) -> int:
 
 
 def real(value: object) -> float:
-    """What ``absorb_f32_bits`` and ``absorb_f64_bits`` take: a float, or a number that becomes one."""
+    """What ``absorb_f32_bits`` and its kin take: a float, or a number that becomes one."""
     if isinstance(value, (str, bytes, bytearray)) or not (
         hasattr(value, "__float__") or hasattr(value, "__index__")
     ):
@@ -226,7 +170,7 @@ def loop_changed() -> RuntimeError:
 
 
 def byte_view(buffer: object) -> memoryview:
-    """The bytes of any C-contiguous buffer, as a flat read-only view. What ``absorb_bytes`` takes."""
+    """The bytes of any C-contiguous buffer, as a flat view. What ``absorb_bytes`` takes."""
     try:
         view = memoryview(buffer)  # type: ignore[arg-type]
     except TypeError:
@@ -287,7 +231,8 @@ def _iterable_blocks(timestamps: Iterable[int]) -> Iterator[bytes]:
     if isinstance(timestamps, str) or not hasattr(timestamps, "__iter__"):
         raise TypeError(
             f"timestamps must be a buffer of unsigned 64-bit integers or an iterable of integers, "
-            f"not {type(timestamps).__name__} {_shown(timestamps)}; one timestamp goes to begin_frame"
+            f"not {type(timestamps).__name__} {_shown(timestamps)}; "
+            "a single timestamp goes to begin_frame"
         )
     items = iter(timestamps)
     start = 0

@@ -16,8 +16,8 @@ def restore(kind: str, *state: int) -> Any:
 
     Raises ValueError for an unknown kind, and what the type raises for a state that is damaged.
     """
-    from . import backend  # at call time: the cores themselves import this file
+    from .backend import core  # at call time: the cores themselves import this file
 
     if kind not in _KINDS:
         raise ValueError(f"no type is called {kind!r}; one of {', '.join(sorted(_KINDS))} can load")
-    return getattr(backend.core, kind)._from_state(*state)
+    return getattr(core, kind)._from_state(*state)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from .reference import FramePlan
 
-_FORMATS = ("Q", "I", "Q", "Q")
-
 
 class FramePlans(Sequence["FramePlan"]):
     """The result of `FrameLoop.begin_frames`: a sequence of `FramePlan`, stored as columns.
@@ -58,7 +56,9 @@ class FramePlans(Sequence["FramePlan"]):
         unit: int,
         columns: tuple[list[int], ...],
     ) -> FramePlans:
-        packed = (array(form, column).tobytes() for form, column in zip(_FORMATS, columns, strict=True))
+        packed = (
+            array(form, column).tobytes() for form, column in zip("QIQQ", columns, strict=True)
+        )
         return cls._from_bytes(plan_type, scale, unit, *packed)
 
     _plan_type: type[FramePlan]
@@ -67,7 +67,8 @@ class FramePlans(Sequence["FramePlan"]):
     _columns: tuple[bytes, ...]
 
     def _column(self, index: int) -> memoryview:
-        return memoryview(self._columns[index]).cast(_FORMATS[index])
+        view = memoryview(self._columns[index])
+        return view.cast("I") if index == 1 else view.cast("Q")
 
     @property
     def first_tick(self) -> memoryview:
@@ -86,7 +87,7 @@ class FramePlans(Sequence["FramePlan"]):
 
     @property
     def remainder(self) -> memoryview:
-        """Time not yet a step after each frame, unsigned 64 bits, in the unit of `FrameLoop.remainder`."""
+        """Time not yet a step after each frame, unsigned 64 bits, as `FrameLoop.remainder`."""
         return self._column(3)
 
     @property
@@ -97,23 +98,23 @@ class FramePlans(Sequence["FramePlan"]):
     def __len__(self) -> int:
         return len(self._columns[1]) // 4
 
-    def _plan(self, *numbers: int) -> FramePlan:
-        return self._plan_type._from_state(*numbers, self._scale, self._unit)
+    def _plan(self, tick: int, steps: int, dropped: int, rest: int) -> FramePlan:
+        return self._plan_type._from_state(tick, steps, dropped, rest, self._scale, self._unit)
 
     @overload
     def __getitem__(self, index: int) -> FramePlan: ...
     @overload
     def __getitem__(self, index: slice) -> FramePlans: ...
     def __getitem__(self, index: int | slice) -> FramePlan | FramePlans:
-        columns = (self._column(i) for i in range(4))
+        columns = self.first_tick, self.step_count, self.dropped, self.remainder
         if isinstance(index, slice):
             parts = (column[index].tobytes() for column in columns)
             return self._from_bytes(self._plan_type, self._scale, self._unit, *parts)
-        return self._plan(*(column[index] for column in columns))
+        tick, steps, dropped, rest = (column[index] for column in columns)
+        return self._plan(tick, steps, dropped, rest)
 
     def __iter__(self) -> Iterator[FramePlan]:
-        columns = (self._column(i) for i in range(4))
-        return map(self._plan, *columns)
+        return map(self._plan, self.first_tick, self.step_count, self.dropped, self.remainder)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not FramePlans:
@@ -136,6 +137,6 @@ class FramePlans(Sequence["FramePlan"]):
 
 
 def _restore(scale: int, unit: int, *columns: bytes) -> FramePlans:
-    from . import backend  # at call time: the cores themselves import this file
+    from .backend import core  # at call time: the cores themselves import this file
 
-    return FramePlans._from_bytes(backend.core.FramePlan, scale, unit, *columns)
+    return FramePlans._from_bytes(core.FramePlan, scale, unit, *columns)

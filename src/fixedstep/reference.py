@@ -5,14 +5,14 @@ this one is right; the C sources point here for the meaning of every line. It ru
 (PyPy, subinterpreters with their own GIL, a machine without a compiler) and needs nothing but the
 standard library.
 
-It is one integer machine. Each frame adds the elapsed time to a bank, takes whole steps out of it up
-to a budget, reports the whole steps it refused, and keeps the rest. Every number is an unsigned
+It is one integer machine. Each frame adds the elapsed time to a bank, takes whole steps out of it
+up to a budget, reports the whole steps it refused, and keeps the rest. Every number is an unsigned
 64-bit integer that stops at its end instead of wrapping, so the machine is a total function: it has
 no error to report, and the same timestamps give the same plans on every machine.
 
-What it refuses to be: a loop (it plans, the caller drives), a clock (timestamps come in as numbers),
-a place for floats (``alpha`` is the one exception, made for drawing and never digested), and a bank
-for what the budget refused (that is how a slow frame makes the next one slower).
+What it refuses to be: a loop (it plans, the caller drives), a clock (timestamps come in as
+numbers), a place for floats (``alpha`` is the one exception, made for drawing and never digested),
+and a bank for what the budget refused (that is how a slow frame makes the next one slower).
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Any, SupportsIndex, final
 
-from . import arguments, text
-from .arguments import U32_MAX, U64_MAX
+from . import arguments, configuration, text
+from .arguments import U64_MAX
+from .configuration import FNV_OFFSET
 from .pickling import restore
 from .plans import FramePlans
 from .time import (
+    ORIGIN,
     Alpha,
     Nanos,
     Rate,
@@ -32,8 +34,6 @@ from .time import (
     StepBudget,
     Timestamp,
     Timestep,
-    budget_steps,
-    scale_and_unit,
     timestep_of,
 )
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps"]
 
-FNV_OFFSET = 0xCBF29CE484222325
 FNV_PRIME = 0x100000001B3
 
 _F32 = Struct("<f")
@@ -99,7 +98,7 @@ class _Final:
     def __init_subclass__(cls) -> None:
         if cls.__base__ is not _Final:
             raise TypeError(
-                f"type '{__name__}.{cls.__base__.__name__}' is not an acceptable base type"
+                f"type '{__name__}.{cls.__mro__[1].__name__}' is not an acceptable base type"
             )
 
 
@@ -135,19 +134,13 @@ class FrameLoop(_Final):
         self,
         timestep: Timestep | Rate = Timestep.HZ_60,
         budget: StepBudget = StepBudget.DEFAULT,
-        start: Timestamp = Timestamp(0),
+        start: Timestamp = ORIGIN,
         *,
         tick: SupportsIndex = 0,
         remainder: SupportsIndex = 0,
     ) -> None:
-        scale, unit = scale_and_unit(timestep)
         self._set_state(
-            scale,
-            unit,
-            budget_steps(budget),
-            arguments.timestamp(start, "start"),
-            arguments.remainder(remainder, unit),
-            arguments.count(tick, "tick"),
+            *configuration.frame_loop(timestep, budget, start, tick=tick, remainder=remainder)
         )
 
     def _set_state(
@@ -168,7 +161,7 @@ class FrameLoop(_Final):
         cls, scale: int, unit: int, budget: int, last: int, bank: int, tick: int
     ) -> FrameLoop:
         loop = cls.__new__(cls)
-        loop._set_state(*arguments.loop_state(scale, unit, budget, last, bank, tick))
+        loop._set_state(*configuration.frame_loop_state(scale, unit, budget, last, bank, tick))
         return loop
 
     def begin_frame(self, now: Timestamp, /) -> FramePlan:
@@ -338,6 +331,12 @@ class FramePlan(_Final):
     """
 
     __slots__ = ("_dropped", "_first_tick", "_remainder", "_scale", "_step_count", "_unit")
+    _first_tick: int
+    _step_count: int
+    _dropped: int
+    _remainder: int
+    _scale: int
+    _unit: int
 
     def __new__(
         cls,
@@ -347,14 +346,9 @@ class FramePlan(_Final):
         remainder: SupportsIndex,
         timestep: Timestep | Rate,
     ) -> FramePlan:
-        scale, unit = scale_and_unit(timestep)
+        """From checked arguments; the loop takes the way that checks nothing, `_plan`."""
         return _plan(
-            arguments.count(first_tick, "first_tick"),
-            arguments.count(step_count, "step_count", high=U32_MAX),
-            arguments.count(dropped, "dropped"),
-            arguments.remainder(remainder, unit),
-            scale,
-            unit,
+            *configuration.frame_plan(first_tick, step_count, dropped, remainder, timestep)
         )
 
     @classmethod
@@ -368,7 +362,7 @@ class FramePlan(_Final):
         unit: int,
     ) -> FramePlan:
         return _plan(
-            *arguments.plan_state(first_tick, step_count, dropped, remainder, scale, unit)
+            *configuration.frame_plan_state(first_tick, step_count, dropped, remainder, scale, unit)
         )
 
     def _state(self) -> tuple[int, int, int, int, int, int]:
@@ -408,7 +402,7 @@ class FramePlan(_Final):
 
     @property
     def ticks(self) -> range:
-        """The numbers of the steps. Cheaper than ``steps()`` where the number is all that is needed.
+        """The numbers of the steps: cheaper than ``steps()`` where that is all that is needed.
 
         It does not saturate as ``steps()`` does: it has ``step_count`` numbers even at the end.
         """
@@ -485,21 +479,20 @@ class Steps(_Final):
     """
 
     __slots__ = ("_count", "_scale", "_tick", "_unit")
+    _tick: int
+    _count: int
+    _scale: int
+    _unit: int
 
     def __new__(
         cls, first_tick: SupportsIndex, step_count: SupportsIndex, timestep: Timestep | Rate
     ) -> Steps:
-        scale, unit = scale_and_unit(timestep)
-        return _steps(
-            arguments.count(first_tick, "first_tick"),
-            arguments.count(step_count, "step_count", high=U32_MAX),
-            scale,
-            unit,
-        )
+        """From checked arguments; a plan takes the way that checks nothing, `_steps`."""
+        return _steps(*configuration.steps(first_tick, step_count, timestep))
 
     @classmethod
     def _from_state(cls, first_tick: int, step_count: int, scale: int, unit: int) -> Steps:
-        return _steps(*arguments.steps_state(first_tick, step_count, scale, unit))
+        return _steps(*configuration.steps_state(first_tick, step_count, scale, unit))
 
     def _state(self) -> tuple[int, int, int, int]:
         return self._tick, self._count, self._scale, self._unit
@@ -570,9 +563,11 @@ class StateHash(_Final):
     """
 
     __slots__ = ("_value",)
+    _value: int
 
     def __new__(cls, state: SupportsIndex = FNV_OFFSET) -> StateHash:
-        return _hash_of(arguments.count(state, "state"))
+        """From a checked argument; absorbing takes the way that checks nothing, `_hash_of`."""
+        return _hash_of(*configuration.state_hash(state))
 
     @classmethod
     def _from_state(cls, value: int) -> StateHash:
@@ -681,12 +676,7 @@ class FrameStats(_Final):
         steps_dropped: SupportsIndex = 0,
         schedule_hash: SupportsIndex = FNV_OFFSET,
     ) -> None:
-        self._set_state(
-            arguments.count(frames, "frames"),
-            arguments.count(ticks, "ticks"),
-            arguments.count(steps_dropped, "steps_dropped"),
-            arguments.count(schedule_hash, "schedule_hash"),
-        )
+        self._set_state(*configuration.frame_stats(frames, ticks, steps_dropped, schedule_hash))
 
     def _set_state(self, frames: int, ticks: int, steps_dropped: int, schedule_hash: int) -> None:
         self._frames = frames

@@ -1,7 +1,8 @@
 """How results are written: the reprs and the JSON of the six types, once for both cores.
 
-A repr evaluates back to an equal object. The JSON of ``FrameStats`` is a fixed string format, written
-by hand rather than through a JSON library: its bytes are compared between runs and versions.
+A repr evaluates back to an equal object. The JSON of ``FrameStats`` is a fixed string format,
+written by hand rather than through a JSON library: its bytes are compared between runs and
+versions.
 """
 
 from __future__ import annotations

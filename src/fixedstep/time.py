@@ -25,6 +25,9 @@ Timestamp = NewType("Timestamp", int)
 Alpha = NewType("Alpha", float)
 """How far a frame stands between two ticks: a float32 value in ``[0, 1)``. For drawing only."""
 
+ORIGIN = Timestamp(0)
+"""Where a timeline starts unless it is told otherwise."""
+
 _SECOND = 10**9
 
 
@@ -90,7 +93,8 @@ class Timestep(_Value):
     >>> Timestep.HZ_60
     Timestep(16666667)
 
-    Raises TypeError for anything without ``__index__``, OverflowError out of range, ValueError for 0.
+    Raises TypeError for anything without ``__index__``, OverflowError out of range, ValueError for
+    0.
     """
 
     __slots__ = ()
@@ -143,7 +147,8 @@ class Rate(_Value):
     >>> Rate(120, 2) == Rate(60)
     True
 
-    Raises TypeError for anything without ``__index__``, OverflowError out of range, ValueError for 0.
+    Raises TypeError for anything without ``__index__``, OverflowError out of range, ValueError for
+    0.
     """
 
     __slots__ = ()
@@ -172,7 +177,8 @@ class StepBudget(_Value):
     >>> StepBudget.DEFAULT
     StepBudget(5)
 
-    Raises TypeError for anything without ``__index__``, OverflowError out of range, ValueError for 0.
+    Raises TypeError for anything without ``__index__``, OverflowError out of range, ValueError for
+    0.
     """
 
     __slots__ = ()
@@ -229,7 +235,7 @@ def scale_and_unit(timestep: Timestep | Rate) -> tuple[int, int]:
 
 
 def timestep_of(scale: int, unit: int) -> Timestep | Rate:
-    """The inverse of ``scale_and_unit``. A Rate of one tick in n seconds is that Timestep exactly."""
+    """The inverse of ``scale_and_unit``. One tick in n seconds comes back as that Timestep."""
     return Timestep(unit) if scale == 1 else Rate(scale, unit // _SECOND)
 
 

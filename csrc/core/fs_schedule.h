@@ -1,0 +1,82 @@
+/* The accumulator: timestamps in, whole steps out.
+ *
+ * The reference is FrameLoop.begin_frame in src/fixedstep/reference.py, line for line. One integer
+ * machine with three faces: scale 1 and a unit of nanoseconds is a Timestep; scale and unit together
+ * are an exact Rate; and a speed is another scale over the same unit.
+ *
+ * It cannot fail, allocates nothing and has no clock to read. The functions are inline because the
+ * call costs a third of the work (callgrind: 26 instructions inline, 39 through a call).
+ */
+#ifndef FS_SCHEDULE_H
+#define FS_SCHEDULE_H
+
+#include <stdint.h>
+
+#include "fs_hash.h"
+#include "fs_saturating.h"
+
+/* unit and budget are at least 1; bank is below unit between frames */
+typedef struct {
+    uint64_t scale;
+    uint64_t unit;
+    uint64_t last;
+    uint64_t bank;
+    uint64_t tick;
+    uint32_t budget;
+} fs_loop;
+
+typedef struct {
+    uint64_t first_tick;
+    uint64_t dropped;
+    uint64_t remainder;
+    uint64_t scale;
+    uint64_t unit;
+    uint32_t step_count;
+} fs_plan;
+
+static inline fs_plan fs_loop_begin_frame(fs_loop *loop, uint64_t now)
+{
+    const uint64_t elapsed = fs_since(now, loop->last);
+    const uint64_t bank = fs_add(loop->bank, fs_mul(elapsed, loop->scale));
+    const uint64_t due = bank / loop->unit;
+    const uint32_t step_count = due < loop->budget ? (uint32_t)due : loop->budget;
+    const fs_plan plan = {
+        .first_tick = loop->tick,
+        .dropped = due - step_count,
+        .remainder = bank % loop->unit,
+        .scale = loop->scale,
+        .unit = loop->unit,
+        .step_count = step_count,
+    };
+    loop->tick = fs_add(loop->tick, step_count);
+    loop->bank = plan.remainder;
+    loop->last = now;
+    return plan;
+}
+
+static inline void fs_loop_resync(fs_loop *loop, uint64_t now)
+{
+    loop->last = now;
+}
+
+/* Simulated nanoseconds before `tick`. */
+static inline uint64_t fs_sim_time(uint64_t tick, uint64_t scale, uint64_t unit)
+{
+    return scale == 1 ? fs_mul(tick, unit) : fs_mul_div(tick, unit, scale);
+}
+
+/* Remainder over unit in [0, 1): the one place with floating point, never digested. */
+float fs_plan_alpha(const fs_plan *plan);
+
+/* A plan in its canonical order; scale only where it is not 1. */
+static inline uint64_t fs_hash_plan(uint64_t state, const fs_plan *plan)
+{
+    state = fs_hash_u64(state, plan->first_tick);
+    state = fs_hash_u32(state, plan->step_count);
+    state = fs_hash_u64(state, plan->dropped);
+    state = fs_hash_u64(state, plan->remainder);
+    state = fs_hash_u64(state, plan->unit);
+    return plan->scale == 1 ? state : fs_hash_u64(state, plan->scale);
+}
+
+#endif
