@@ -1,0 +1,130 @@
+"""The cffi builder: compiles the C core and the CPython types over it into ``fixedstep._core``.
+
+API mode, so the compiler checks every declaration below against the headers. One shared library holds
+two modules: ``_core``, cffi's binding of the plain C functions, and ``_types``, the CPython types
+(csrc/python/module.c says why). The docstrings of the types are read from the reference core's source,
+without importing it, so that they are written once.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sysconfig
+from pathlib import Path
+
+from cffi import FFI
+
+CDEF = """
+typedef struct { uint64_t scale, unit, last, bank, tick; uint32_t budget; } fs_loop;
+typedef struct {
+    uint64_t first_tick, dropped, remainder, scale, unit;
+    uint32_t step_count;
+} fs_plan;
+typedef struct { uint64_t frames, ticks, steps_dropped, schedule_hash; } fs_stats;
+
+fs_plan fs_loop_begin_frame(fs_loop *loop, uint64_t now);
+void fs_loop_resync(fs_loop *loop, uint64_t now);
+uint64_t fs_sim_time(uint64_t tick, uint64_t scale, uint64_t unit);
+float fs_plan_alpha(const fs_plan *plan);
+
+uint64_t fs_hash_bytes(uint64_t state, const void *data, size_t size);
+uint64_t fs_hash_u64(uint64_t state, uint64_t value);
+uint64_t fs_hash_u32(uint64_t state, uint32_t value);
+uint64_t fs_hash_plan(uint64_t state, const fs_plan *plan);
+
+void fs_stats_absorb(fs_stats *stats, const fs_plan *plan);
+void fs_loop_begin_frames(fs_loop *loop, const uint64_t *timestamps, size_t count,
+                          uint64_t *first_tick, uint32_t *step_count, uint64_t *dropped,
+                          uint64_t *remainder, fs_stats *stats);
+"""
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "src" / "fixedstep" / "reference.py"
+CONFIGURATION = ROOT / "src" / "fixedstep" / "configuration.py"
+HEADERS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("csrc/*/*.h"))
+SOURCES = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("csrc/*/*.c"))
+
+
+def _signature(function: ast.FunctionDef, name: str, constants: dict[str, ast.expr]) -> str:
+    """The first line of a C docstring, from which CPython makes ``__text_signature__``."""
+    arguments = function.args
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        argument.annotation = None
+    # inspect takes literals only: a constant becomes its value, an object "..." as in a stub
+    arguments.defaults = [_literal(default, constants) for default in arguments.defaults]
+    own, comma, rest = ast.unparse(arguments).partition(", ")
+    if function.name in ("__new__", "__init__"):  # a class has no $self in its line
+        return f"{name}({rest})\n--\n\n"
+    return f"{name}(${own}{comma}{rest})\n--\n\n"
+
+
+def _literal(default: ast.expr, constants: dict[str, ast.expr]) -> ast.expr:
+    if isinstance(default, ast.Name):
+        return constants[default.id]
+    return default if isinstance(default, ast.Constant) else ast.Constant(...)
+
+
+def _constants(tree: ast.Module) -> dict[str, ast.expr]:
+    return {
+        target.id: statement.value
+        for statement in tree.body
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def docstrings() -> dict[str, str]:
+    """The text of each ``fs_doc_*`` array in csrc/python/fs_docs.h."""
+    constants = _constants(ast.parse(CONFIGURATION.read_text(encoding="utf-8")))
+    constants["ORIGIN"] = ast.Constant(0)
+    docs = {}
+    for kind in ast.parse(REFERENCE.read_text(encoding="utf-8")).body:
+        if not isinstance(kind, ast.ClassDef):
+            continue
+        class_doc = ast.get_docstring(kind)
+        for member in kind.body:
+            if not isinstance(member, ast.FunctionDef):
+                continue
+            if member.name in ("__new__", "__init__"):
+                docs[kind.name] = _signature(member, kind.name, constants) + (class_doc or "")
+            elif not member.name.startswith("_"):
+                doc = ast.get_docstring(member) or ""
+                if not member.decorator_list:  # not a property
+                    doc = _signature(member, member.name, constants) + doc
+                docs[f"{kind.name}_{member.name}"] = doc
+    return docs
+
+
+def _c_string(text: str) -> str:
+    lines = text.splitlines(keepends=True)
+    escaped = (
+        line.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for line in lines
+    )
+    return "\n".join(f'    "{line}"' for line in escaped)
+
+
+def source() -> str:
+    """The C that cffi puts in front of its own."""
+    docs = "\n".join(
+        f"const char fs_doc_{name}[] =\n{_c_string(inspect.cleandoc(text))};"
+        for name, text in docstrings().items()
+    )
+    return f'#include "csrc/core/fs_batch.h"\n#include "csrc/python/fs_docs.h"\n\n{docs}\n'
+
+
+#: The limited API does not exist on free-threaded builds: there the types use the full one.
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+
+ffi = FFI()
+ffi.cdef(CDEF)
+ffi.set_source(
+    "fixedstep._core",
+    source(),
+    sources=SOURCES,
+    include_dirs=["."],
+    depends=[*HEADERS, "csrc/build.py", "src/fixedstep/reference.py"],
+    define_macros=[("FS_FULL_API", None)] if FREE_THREADED else [],
+    py_limited_api=not FREE_THREADED,
+)

@@ -1,0 +1,342 @@
+/* FrameLoop, and the batches over it. The reference is FrameLoop in src/fixedstep/reference.py. */
+#include "fs_types.h"
+
+#include <string.h>
+
+static PyObject *loop_numbers(fs_loop_object *self)
+{
+    const fs_loop *loop = &self->loop;
+    return Py_BuildValue("(KKIKKK)", loop->scale, loop->unit, loop->budget, loop->last, loop->bank,
+                         loop->tick);
+}
+
+/* Takes over the reference to `numbers`, which were checked in Python. */
+static PyObject *loop_from(PyTypeObject *type, PyObject *numbers)
+{
+    if (numbers == NULL) {
+        return NULL;
+    }
+    unsigned long long scale, unit, last, bank, tick;
+    unsigned int budget;
+    fs_loop_object *self = NULL;
+    if (PyArg_ParseTuple(numbers, "KKIKKK", &scale, &unit, &budget, &last, &bank, &tick)
+        && (self = PyObject_New(fs_loop_object, type)) != NULL) {
+        self->loop = (fs_loop){scale, unit, last, bank, tick, budget};
+    }
+    Py_DECREF(numbers);
+    return (PyObject *)self;
+}
+
+static PyObject *loop_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    fs_state *state = PyType_GetModuleState(type);
+    PyObject *numbers = fs_call(state->configuration, "frame_loop", args, kwargs);
+    return loop_from(type, numbers);
+}
+
+static PyObject *loop_from_state(PyObject *type, PyObject *args)
+{
+    fs_state *state = PyType_GetModuleState((PyTypeObject *)type);
+    return loop_from((PyTypeObject *)type,
+                     fs_call(state->configuration, "frame_loop_state", args, NULL));
+}
+
+static PyObject *loop_copy(fs_loop_object *self, PyObject *Py_UNUSED(ignored))
+{
+    fs_loop_object *copy = PyObject_New(fs_loop_object, Py_TYPE(self));
+    if (copy != NULL) {
+        copy->loop = self->loop;
+    }
+    return (PyObject *)copy;
+}
+
+static PyObject *loop_begin_frame(fs_loop_object *self, PyObject *now)
+{
+    fs_state *state = fs_state_of((PyObject *)self);
+    uint64_t at;
+    if (!fs_as_timestamp(state, now, &at)) {
+        return NULL;
+    }
+    fs_plan_object *plan = PyObject_New(fs_plan_object, state->plan_type);
+    if (plan != NULL) {
+        plan->plan = fs_loop_begin_frame(&self->loop, at);
+    }
+    return (PyObject *)plan;
+}
+
+static PyObject *loop_resync(fs_loop_object *self, PyObject *now)
+{
+    uint64_t at;
+    if (!fs_as_timestamp(fs_state_of((PyObject *)self), now, &at)) {
+        return NULL;
+    }
+    fs_loop_resync(&self->loop, at);
+    Py_RETURN_NONE;
+}
+
+/* The four columns of a batch, as bytes objects that are filled in place. */
+typedef struct {
+    PyObject *column[4];
+    size_t capacity;
+    size_t count;
+} fs_columns;
+
+static const Py_ssize_t item_size[4] = {8, 4, 8, 8};
+
+/* Room for `capacity` items, with what is there kept. Only an iterator, whose length nobody knew, is
+ * copied here more than once; the limited API cannot resize bytes in place. */
+static bool columns_resize(fs_columns *columns, size_t capacity)
+{
+    for (int i = 0; i < 4; i++) {
+        PyObject *old = columns->column[i];
+        PyObject *new = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)capacity * item_size[i]);
+        if (new == NULL) {
+            return false;
+        }
+        if (old != NULL) {
+            memcpy(PyBytes_AsString(new), PyBytes_AsString(old),
+                   columns->count * (size_t)item_size[i]);
+            Py_DECREF(old);
+        }
+        columns->column[i] = new;
+    }
+    columns->capacity = capacity;
+    return true;
+}
+
+static void columns_free(fs_columns *columns)
+{
+    for (int i = 0; i < 4; i++) {
+        Py_CLEAR(columns->column[i]);
+    }
+}
+
+static void *columns_at(const fs_columns *columns, int i)
+{
+    return PyBytes_AsString(columns->column[i]) + columns->count * (size_t)item_size[i];
+}
+
+/* Plan one block of timestamps; without the GIL if it is a large one. */
+static bool plan_block(PyObject *block, fs_loop *loop, fs_columns *columns, fs_stats *stats)
+{
+    char *data;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(block, &data, &size) < 0) {
+        return false;
+    }
+    const uint64_t *timestamps = (const uint64_t *)(const void *)data;
+    const size_t count = (size_t)size / sizeof(uint64_t);
+    uint64_t *first_tick = NULL, *dropped = NULL, *remainder = NULL;
+    uint32_t *step_count = NULL;
+    if (columns != NULL) {
+        if (columns->count + count > columns->capacity
+            && !columns_resize(columns, 2 * columns->capacity + count)) {
+            return false;
+        }
+        first_tick = columns_at(columns, 0);
+        step_count = columns_at(columns, 1);
+        dropped = columns_at(columns, 2);
+        remainder = columns_at(columns, 3);
+        columns->count += count;
+    }
+    if (size < FS_RELEASE_BYTES) {
+        fs_loop_begin_frames(loop, timestamps, count, first_tick, step_count, dropped, remainder,
+                             stats);
+    }
+    else {
+        Py_BEGIN_ALLOW_THREADS
+        fs_loop_begin_frames(loop, timestamps, count, first_tick, step_count, dropped, remainder,
+                             stats);
+        Py_END_ALLOW_THREADS
+    }
+    return true;
+}
+
+static bool same_loop(const fs_loop *a, const fs_loop *b)
+{
+    return a->scale == b->scale && a->unit == b->unit && a->budget == b->budget
+        && a->last == b->last && a->bank == b->bank && a->tick == b->tick;
+}
+
+static bool same_stats(const fs_stats *a, const fs_stats *b)
+{
+    return a->frames == b->frames && a->ticks == b->ticks && a->steps_dropped == b->steps_dropped
+        && a->schedule_hash == b->schedule_hash;
+}
+
+/* Run copies of the loop and the tally over the timestamps and take them over at the end, so that a bad
+ * timestamp in the middle leaves everything as it was. */
+static bool plan_batch(fs_state *state, fs_loop_object *self, PyObject *timestamps,
+                       fs_columns *columns, PyObject *stats)
+{
+    if (stats != NULL && Py_TYPE(stats) != state->stats_type) {
+        fs_raise(state, "wrong_stats", stats);
+        return false;
+    }
+    const fs_loop loop_before = self->loop;
+    fs_loop loop = loop_before;
+    fs_stats *own_tally = stats == NULL ? NULL : &((fs_stats_object *)stats)->stats;
+    const fs_stats tally_before = own_tally == NULL ? (fs_stats){0} : *own_tally;
+    fs_stats tally = tally_before;
+
+    if (columns != NULL) {
+        const Py_ssize_t length = PyObject_Size(timestamps);
+        if (length < 0) {
+            PyErr_Clear(); /* an iterator, or no sequence at all: the blocks will tell */
+        }
+        if (!columns_resize(columns, length > 0 ? (size_t)length : 0)) {
+            return false;
+        }
+    }
+    PyObject *blocks = fs_ask(state->arguments, "timestamp_blocks", timestamps);
+    if (blocks == NULL) {
+        return false;
+    }
+    PyObject *block;
+    while ((block = PyIter_Next(blocks)) != NULL) {
+        const bool planned = plan_block(block, &loop, columns, own_tally == NULL ? NULL : &tally);
+        Py_DECREF(block);
+        if (!planned) {
+            break;
+        }
+    }
+    Py_DECREF(blocks);
+    if (PyErr_Occurred() != NULL) {
+        return false;
+    }
+    if (columns != NULL && columns->count != columns->capacity
+        && !columns_resize(columns, columns->count)) {
+        return false;
+    }
+    if (!same_loop(&self->loop, &loop_before)
+        || (own_tally != NULL && !same_stats(own_tally, &tally_before))) {
+        fs_raise(state, "loop_changed", NULL);
+        return false;
+    }
+    self->loop = loop;
+    if (own_tally != NULL) {
+        *own_tally = tally;
+    }
+    return true;
+}
+
+static PyObject *loop_begin_frames(fs_loop_object *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"timestamps", "stats", NULL};
+    PyObject *timestamps, *stats = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:begin_frames", names, &timestamps, &stats)) {
+        return NULL;
+    }
+    fs_state *state = fs_state_of((PyObject *)self);
+    fs_columns columns = {{NULL, NULL, NULL, NULL}, 0, 0};
+    PyObject *plans = NULL;
+    if (plan_batch(state, self, timestamps, &columns, stats == Py_None ? NULL : stats)) {
+        plans = PyObject_CallFunction(state->plans_from, "OKKOOOO", state->plan_type,
+                                      self->loop.scale, self->loop.unit, columns.column[0],
+                                      columns.column[1], columns.column[2], columns.column[3]);
+    }
+    columns_free(&columns);
+    return plans;
+}
+
+static PyObject *loop_digest_frames(fs_loop_object *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"timestamps", "stats", NULL};
+    PyObject *timestamps, *stats;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO:digest_frames", names, &timestamps, &stats)
+        || !plan_batch(fs_state_of((PyObject *)self), self, timestamps, NULL, stats)) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *loop_simulated(fs_loop_object *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromUnsignedLongLong(
+        fs_sim_time(self->loop.tick, self->loop.scale, self->loop.unit));
+}
+
+static PyObject *loop_timestep(fs_loop_object *self, void *Py_UNUSED(closure))
+{
+    return PyObject_CallFunction(fs_state_of((PyObject *)self)->timestep_of, "KK",
+                                 self->loop.scale, self->loop.unit);
+}
+
+static PyObject *loop_budget(fs_loop_object *self, void *Py_UNUSED(closure))
+{
+    return PyObject_CallFunction(fs_state_of((PyObject *)self)->budget_type, "I",
+                                 self->loop.budget);
+}
+
+static PyObject *loop_richcompare(fs_loop_object *self, PyObject *other, int op)
+{
+    if ((op != Py_EQ && op != Py_NE) || Py_TYPE(other) != Py_TYPE(self)) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    return fs_equality(same_loop(&self->loop, &((fs_loop_object *)other)->loop), op);
+}
+
+static PyObject *loop_repr(fs_loop_object *self)
+{
+    return fs_text(fs_state_of((PyObject *)self), "frame_loop", loop_numbers(self));
+}
+
+static PyObject *loop_reduce(fs_loop_object *self, PyObject *Py_UNUSED(ignored))
+{
+    return fs_reduce(fs_state_of((PyObject *)self), "FrameLoop", loop_numbers(self));
+}
+
+static PyObject *loop_state(fs_loop_object *self, PyObject *Py_UNUSED(ignored))
+{
+    return loop_numbers(self);
+}
+
+static PyMethodDef loop_methods[] = {
+    {"begin_frame", (PyCFunction)loop_begin_frame, METH_O, fs_doc_FrameLoop_begin_frame},
+    {"begin_frames", (PyCFunction)(void (*)(void))loop_begin_frames, METH_VARARGS | METH_KEYWORDS,
+     fs_doc_FrameLoop_begin_frames},
+    {"digest_frames", (PyCFunction)(void (*)(void))loop_digest_frames,
+     METH_VARARGS | METH_KEYWORDS, fs_doc_FrameLoop_digest_frames},
+    {"resync", (PyCFunction)loop_resync, METH_O, fs_doc_FrameLoop_resync},
+    {"_state", (PyCFunction)loop_state, METH_NOARGS, NULL},
+    {"_from_state", (PyCFunction)loop_from_state, METH_VARARGS | METH_CLASS, NULL},
+    {"__copy__", (PyCFunction)loop_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", (PyCFunction)loop_copy, METH_O, NULL},
+    {"__reduce__", (PyCFunction)loop_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef loop_members[] = {
+    {"tick", T_ULONGLONG, offsetof(fs_loop_object, loop.tick), READONLY, fs_doc_FrameLoop_tick},
+    {"remainder", T_ULONGLONG, offsetof(fs_loop_object, loop.bank), READONLY,
+     fs_doc_FrameLoop_remainder},
+    {"last", T_ULONGLONG, offsetof(fs_loop_object, loop.last), READONLY, fs_doc_FrameLoop_last},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyGetSetDef loop_getset[] = {
+    {"simulated", (getter)loop_simulated, NULL, fs_doc_FrameLoop_simulated, NULL},
+    {"timestep", (getter)loop_timestep, NULL, fs_doc_FrameLoop_timestep, NULL},
+    {"budget", (getter)loop_budget, NULL, fs_doc_FrameLoop_budget, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot loop_slots[] = {
+    {Py_tp_doc, (void *)fs_doc_FrameLoop},
+    {Py_tp_new, (void *)loop_new},
+    {Py_tp_dealloc, (void *)fs_dealloc},
+    {Py_tp_methods, loop_methods},
+    {Py_tp_members, loop_members},
+    {Py_tp_getset, loop_getset},
+    {Py_tp_richcompare, (void *)loop_richcompare},
+    {Py_tp_hash, (void *)PyObject_HashNotImplemented},
+    {Py_tp_repr, (void *)loop_repr},
+    {0, NULL},
+};
+
+PyType_Spec fs_loop_spec = {
+    .name = "fixedstep.native.FrameLoop",
+    .basicsize = sizeof(fs_loop_object),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = loop_slots,
+};

@@ -1,0 +1,129 @@
+/* FrameStats. The reference is FrameStats in src/fixedstep/reference.py. */
+#include "fs_types.h"
+
+static PyObject *stats_make(PyTypeObject *type, fs_stats stats)
+{
+    fs_stats_object *self = PyObject_New(fs_stats_object, type);
+    if (self != NULL) {
+        self->stats = stats;
+    }
+    return (PyObject *)self;
+}
+
+static PyObject *stats_numbers(fs_stats_object *self)
+{
+    const fs_stats *stats = &self->stats;
+    return Py_BuildValue("(KKKK)", stats->frames, stats->ticks, stats->steps_dropped,
+                         stats->schedule_hash);
+}
+
+static PyObject *stats_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    fs_state *state = PyType_GetModuleState(type);
+    PyObject *numbers = fs_call(state->configuration, "frame_stats", args, kwargs);
+    if (numbers == NULL) {
+        return NULL;
+    }
+    unsigned long long frames, ticks, steps_dropped, schedule_hash;
+    const int parsed =
+        PyArg_ParseTuple(numbers, "KKKK", &frames, &ticks, &steps_dropped, &schedule_hash);
+    Py_DECREF(numbers);
+    return parsed ? stats_make(type, (fs_stats){frames, ticks, steps_dropped, schedule_hash})
+                  : NULL;
+}
+
+static PyObject *stats_from_state(PyObject *type, PyObject *args)
+{
+    return PyObject_CallObject(type, args);
+}
+
+static PyObject *stats_absorb(fs_stats_object *self, PyObject *arg)
+{
+    fs_state *state = fs_state_of((PyObject *)self);
+    if (Py_TYPE(arg) != state->plan_type) {
+        fs_raise(state, "wrong_plan", arg);
+        return NULL;
+    }
+    fs_stats_absorb(&self->stats, &((fs_plan_object *)arg)->plan);
+    Py_RETURN_NONE;
+}
+
+static PyObject *stats_json(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
+{
+    return fs_text(fs_state_of((PyObject *)self), "frame_stats_json", stats_numbers(self));
+}
+
+static PyObject *stats_richcompare(fs_stats_object *self, PyObject *other, int op)
+{
+    if ((op != Py_EQ && op != Py_NE) || Py_TYPE(other) != Py_TYPE(self)) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    const fs_stats *a = &self->stats;
+    const fs_stats *b = &((fs_stats_object *)other)->stats;
+    return fs_equality(a->frames == b->frames && a->ticks == b->ticks
+                           && a->steps_dropped == b->steps_dropped
+                           && a->schedule_hash == b->schedule_hash,
+                       op);
+}
+
+static PyObject *stats_repr(fs_stats_object *self)
+{
+    return fs_text(fs_state_of((PyObject *)self), "frame_stats", stats_numbers(self));
+}
+
+static PyObject *stats_reduce(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
+{
+    return fs_reduce(fs_state_of((PyObject *)self), "FrameStats", stats_numbers(self));
+}
+
+static PyObject *stats_state(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
+{
+    return stats_numbers(self);
+}
+
+static PyObject *stats_copy(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
+{
+    return stats_make(Py_TYPE(self), self->stats);
+}
+
+static PyMethodDef stats_methods[] = {
+    {"absorb", (PyCFunction)stats_absorb, METH_O, fs_doc_FrameStats_absorb},
+    {"json", (PyCFunction)stats_json, METH_NOARGS, fs_doc_FrameStats_json},
+    {"_state", (PyCFunction)stats_state, METH_NOARGS, NULL},
+    {"_from_state", (PyCFunction)stats_from_state, METH_VARARGS | METH_CLASS, NULL},
+    {"__copy__", (PyCFunction)stats_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", (PyCFunction)stats_copy, METH_O, NULL},
+    {"__reduce__", (PyCFunction)stats_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef stats_members[] = {
+    {"frames", T_ULONGLONG, offsetof(fs_stats_object, stats.frames), READONLY,
+     fs_doc_FrameStats_frames},
+    {"ticks", T_ULONGLONG, offsetof(fs_stats_object, stats.ticks), READONLY,
+     fs_doc_FrameStats_ticks},
+    {"steps_dropped", T_ULONGLONG, offsetof(fs_stats_object, stats.steps_dropped), READONLY,
+     fs_doc_FrameStats_steps_dropped},
+    {"schedule_hash", T_ULONGLONG, offsetof(fs_stats_object, stats.schedule_hash), READONLY,
+     fs_doc_FrameStats_schedule_hash},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot stats_slots[] = {
+    {Py_tp_doc, (void *)fs_doc_FrameStats},
+    {Py_tp_new, (void *)stats_new},
+    {Py_tp_dealloc, (void *)fs_dealloc},
+    {Py_tp_methods, stats_methods},
+    {Py_tp_members, stats_members},
+    {Py_tp_richcompare, (void *)stats_richcompare},
+    {Py_tp_hash, (void *)PyObject_HashNotImplemented},
+    {Py_tp_repr, (void *)stats_repr},
+    {0, NULL},
+};
+
+PyType_Spec fs_stats_spec = {
+    .name = "fixedstep.native.FrameStats",
+    .basicsize = sizeof(fs_stats_object),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = stats_slots,
+};

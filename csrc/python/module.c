@@ -1,0 +1,235 @@
+/* The module `fixedstep._types`: registers the five types, and the glue they share.
+ *
+ * It lives in the same shared library as the cffi module `fixedstep._core` and has an init function of
+ * its own (PEP 489 allows several modules in one library), so the core is compiled once, importing the
+ * types does not import cffi, and every interpreter gets types of its own. Attaching the types to the
+ * cffi module was the alternative: cffi has no module object to hand to C, and one set of types would
+ * have served all interpreters.
+ */
+#include "fs_types.h"
+
+void fs_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+PyObject *fs_call(PyObject *module, const char *name, PyObject *args, PyObject *kwargs)
+{
+    PyObject *function = PyObject_GetAttrString(module, name);
+    PyObject *no_args = args == NULL ? PyTuple_New(0) : NULL;
+    PyObject *result = NULL;
+    if (function != NULL && (args != NULL || no_args != NULL)) {
+        result = PyObject_Call(function, args == NULL ? no_args : args, kwargs);
+    }
+    Py_XDECREF(no_args);
+    Py_XDECREF(function);
+    return result;
+}
+
+PyObject *fs_ask(PyObject *module, const char *name, PyObject *value)
+{
+    PyObject *args = PyTuple_Pack(1, value);
+    if (args == NULL) {
+        return NULL;
+    }
+    PyObject *result = fs_call(module, name, args, NULL);
+    Py_DECREF(args);
+    return result;
+}
+
+void fs_raise(fs_state *state, const char *name, PyObject *value)
+{
+    PyObject *error = value == NULL ? fs_call(state->arguments, name, NULL, NULL)
+                                    : fs_ask(state->arguments, name, value);
+    if (error != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+        Py_DECREF(error);
+    }
+}
+
+PyObject *fs_reduce(fs_state *state, const char *kind, PyObject *numbers)
+{
+    if (numbers == NULL) {
+        return NULL;
+    }
+    PyObject *head = Py_BuildValue("(s)", kind);
+    PyObject *args = head == NULL ? NULL : PySequence_Concat(head, numbers);
+    Py_XDECREF(head);
+    Py_DECREF(numbers);
+    return args == NULL ? NULL : Py_BuildValue("(ON)", state->restore, args);
+}
+
+PyObject *fs_text(fs_state *state, const char *name, PyObject *numbers)
+{
+    if (numbers == NULL) {
+        return NULL;
+    }
+    PyObject *text = fs_call(state->text, name, numbers, NULL);
+    Py_DECREF(numbers);
+    return text;
+}
+
+Py_hash_t fs_hash_numbers(PyObject *numbers)
+{
+    if (numbers == NULL) {
+        return -1;
+    }
+    const Py_hash_t hash = PyObject_Hash(numbers);
+    Py_DECREF(numbers);
+    return hash;
+}
+
+bool fs_slow_u64(fs_state *state, const char *name, PyObject *value, uint64_t *number)
+{
+    PyObject *checked = fs_ask(state->arguments, name, value);
+    if (checked == NULL) {
+        return false;
+    }
+    *number = PyLong_AsUnsignedLongLong(checked);
+    Py_DECREF(checked);
+    return *number != UINT64_MAX || PyErr_Occurred() == NULL;
+}
+
+static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    if (type != NULL && PyModule_AddType(module, (PyTypeObject *)type) < 0) {
+        Py_CLEAR(type);
+    }
+    return (PyTypeObject *)type;
+}
+
+/* `fixedstep.<module>.<name>`; the module itself where `name` is NULL */
+static PyObject *import(const char *module, const char *name)
+{
+    PyObject *found = PyImport_ImportModule(module);
+    if (found == NULL || name == NULL) {
+        return found;
+    }
+    PyObject *attribute = PyObject_GetAttrString(found, name);
+    Py_DECREF(found);
+    return attribute;
+}
+
+#define FS_TEXT_(text) #text
+#define FS_TEXT(text) FS_TEXT_(text)
+#if defined(__clang__) || defined(__GNUC__)
+#define FS_COMPILER_NAME __VERSION__
+#elif defined(_MSC_VER)
+#define FS_COMPILER_NAME "MSVC " FS_TEXT(_MSC_FULL_VER)
+#else
+#define FS_COMPILER_NAME "unknown"
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#define FS_COMPILER "GCC " FS_COMPILER_NAME
+#else
+#define FS_COMPILER FS_COMPILER_NAME
+#endif
+#ifdef Py_LIMITED_API
+#define FS_ABI "abi3, CPython 3.10 and later"
+#else
+#define FS_ABI "CPython " PY_VERSION " only"
+#endif
+
+static int module_exec(PyObject *module)
+{
+    fs_state *state = PyModule_GetState(module);
+    if ((state->arguments = import("fixedstep.arguments", NULL)) == NULL
+        || (state->configuration = import("fixedstep.configuration", NULL)) == NULL
+        || (state->text = import("fixedstep.text", NULL)) == NULL
+        || (state->restore = import("fixedstep.pickling", "restore")) == NULL
+        || (state->timestep_of = import("fixedstep.time", "timestep_of")) == NULL
+        || (state->budget_type = import("fixedstep.time", "StepBudget")) == NULL
+        || (state->step_type = import("fixedstep.time", "Step")) == NULL) {
+        return -1;
+    }
+    PyObject *plans = import("fixedstep.plans", "FramePlans");
+    if (plans == NULL) {
+        return -1;
+    }
+    state->plans_from = PyObject_GetAttrString(plans, "_from_bytes");
+    Py_DECREF(plans);
+    if (state->plans_from == NULL) {
+        return -1;
+    }
+    state->step_alloc = (allocfunc)PyType_GetSlot((PyTypeObject *)state->step_type, Py_tp_alloc);
+    if ((state->loop_type = add_type(module, &fs_loop_spec)) == NULL
+        || (state->plan_type = add_type(module, &fs_plan_spec)) == NULL
+        || (state->steps_type = add_type(module, &fs_steps_spec)) == NULL
+        || (state->hash_type = add_type(module, &fs_hash_spec)) == NULL
+        || (state->stats_type = add_type(module, &fs_stats_spec)) == NULL) {
+        return -1;
+    }
+    if (PyModule_AddStringConstant(module, "COMPILER", FS_COMPILER) < 0) {
+        return -1;
+    }
+    return PyModule_AddStringConstant(module, "ABI", FS_ABI);
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    fs_state *state = PyModule_GetState(module);
+    Py_VISIT(state->loop_type);
+    Py_VISIT(state->plan_type);
+    Py_VISIT(state->steps_type);
+    Py_VISIT(state->hash_type);
+    Py_VISIT(state->stats_type);
+    Py_VISIT(state->step_type);
+    Py_VISIT(state->arguments);
+    Py_VISIT(state->configuration);
+    Py_VISIT(state->text);
+    Py_VISIT(state->restore);
+    Py_VISIT(state->plans_from);
+    Py_VISIT(state->timestep_of);
+    Py_VISIT(state->budget_type);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    fs_state *state = PyModule_GetState(module);
+    Py_CLEAR(state->loop_type);
+    Py_CLEAR(state->plan_type);
+    Py_CLEAR(state->steps_type);
+    Py_CLEAR(state->hash_type);
+    Py_CLEAR(state->stats_type);
+    Py_CLEAR(state->step_type);
+    Py_CLEAR(state->arguments);
+    Py_CLEAR(state->configuration);
+    Py_CLEAR(state->text);
+    Py_CLEAR(state->restore);
+    Py_CLEAR(state->plans_from);
+    Py_CLEAR(state->timestep_of);
+    Py_CLEAR(state->budget_type);
+    return 0;
+}
+
+static void module_free(void *module)
+{
+    (void)module_clear(module);
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, (void *)module_exec},
+    {0, NULL},
+};
+
+/* The collector calls module_clear only for a module that nothing refers to any more, and every object
+ * refers to it through its type: no method ever runs on a cleared state. */
+static PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "fixedstep._types",
+    .m_doc = "The C core's types. Import them from fixedstep or fixedstep.native.",
+    .m_size = sizeof(fs_state),
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC PyInit__types(void)
+{
+    return PyModuleDef_Init(&module_def);
+}

@@ -1,0 +1,270 @@
+/* StateHash. The reference is StateHash in src/fixedstep/reference.py. */
+#include "fs_types.h"
+
+#include <string.h>
+
+static PyObject *hash_make(PyTypeObject *type, uint64_t value)
+{
+    fs_hash_object *self = PyObject_New(fs_hash_object, type);
+    if (self != NULL) {
+        self->value = value;
+    }
+    return (PyObject *)self;
+}
+
+static PyObject *hash_numbers(fs_hash_object *self)
+{
+    return Py_BuildValue("(K)", self->value);
+}
+
+static PyObject *hash_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    if (kwargs == NULL && PyTuple_Size(args) == 0) {
+        return hash_make(type, FS_FNV_OFFSET);
+    }
+    fs_state *state = PyType_GetModuleState(type);
+    PyObject *numbers = fs_call(state->configuration, "state_hash", args, kwargs);
+    if (numbers == NULL) {
+        return NULL;
+    }
+    unsigned long long value;
+    const int parsed = PyArg_ParseTuple(numbers, "K", &value);
+    Py_DECREF(numbers);
+    return parsed ? hash_make(type, value) : NULL;
+}
+
+static PyObject *hash_from_state(PyObject *type, PyObject *args)
+{
+    return PyObject_CallObject(type, args);
+}
+
+/* Hash a bytes object; without the GIL if it is a large one. */
+static bool absorb_exact_bytes(uint64_t *value, PyObject *bytes)
+{
+    char *data;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(bytes, &data, &size) < 0) {
+        return false;
+    }
+    if (size < FS_RELEASE_BYTES) {
+        *value = fs_hash_bytes(*value, data, (size_t)size);
+    }
+    else {
+        Py_BEGIN_ALLOW_THREADS
+        *value = fs_hash_bytes(*value, data, (size_t)size);
+        Py_END_ALLOW_THREADS
+    }
+    return true;
+}
+
+/* Hash any other buffer, by private copies of 64 KiB. The limited API of 3.10 has no buffer protocol, and a
+ * private copy is what may be read without the GIL while other threads write to the source; the copy
+ * costs a twentieth of the hashing. */
+static bool absorb_view(uint64_t *value, PyObject *view)
+{
+    const Py_ssize_t size = PyObject_Size(view);
+    for (Py_ssize_t start = 0; start < size; start += FS_RELEASE_BYTES) {
+        const Py_ssize_t left = size - start;
+        const Py_ssize_t stop = start + (left < FS_RELEASE_BYTES ? left : FS_RELEASE_BYTES);
+        PyObject *slice = PySequence_GetSlice(view, start, stop);
+        PyObject *bytes = slice == NULL ? NULL : PyBytes_FromObject(slice);
+        Py_XDECREF(slice);
+        const bool absorbed = bytes != NULL && absorb_exact_bytes(value, bytes);
+        Py_XDECREF(bytes);
+        if (!absorbed) {
+            return false;
+        }
+    }
+    return size >= 0;
+}
+
+static PyObject *hash_absorb_bytes(fs_hash_object *self, PyObject *buffer)
+{
+    uint64_t value = self->value;
+    if (PyBytes_CheckExact(buffer)) {
+        return absorb_exact_bytes(&value, buffer) ? hash_make(Py_TYPE(self), value) : NULL;
+    }
+    PyObject *view = fs_ask(fs_state_of((PyObject *)self)->arguments, "byte_view", buffer);
+    if (view == NULL) {
+        return NULL;
+    }
+    const bool absorbed = absorb_view(&value, view);
+    Py_DECREF(view);
+    return absorbed ? hash_make(Py_TYPE(self), value) : NULL;
+}
+
+static PyObject *hash_absorb_u64(fs_hash_object *self, PyObject *arg)
+{
+    uint64_t number;
+    if (!fs_fast_u64(arg, &number)
+        && !fs_slow_u64(fs_state_of((PyObject *)self), "u64", arg, &number)) {
+        return NULL;
+    }
+    return hash_make(Py_TYPE(self), fs_hash_u64(self->value, number));
+}
+
+static PyObject *hash_absorb_u32(fs_hash_object *self, PyObject *arg)
+{
+    uint64_t number;
+    if ((!fs_fast_u64(arg, &number) || number > UINT32_MAX)
+        && !fs_slow_u64(fs_state_of((PyObject *)self), "u32", arg, &number)) {
+        return NULL;
+    }
+    return hash_make(Py_TYPE(self), fs_hash_u32(self->value, (uint32_t)number));
+}
+
+static PyObject *hash_absorb_i64(fs_hash_object *self, PyObject *arg)
+{
+    PyObject *checked = fs_ask(fs_state_of((PyObject *)self)->arguments, "i64", arg);
+    if (checked == NULL) {
+        return NULL;
+    }
+    const long long number = PyLong_AsLongLong(checked);
+    Py_DECREF(checked);
+    if (number == -1 && PyErr_Occurred() != NULL) {
+        return NULL;
+    }
+    return hash_make(Py_TYPE(self), fs_hash_u64(self->value, (uint64_t)number));
+}
+
+static bool as_double(fs_state *state, PyObject *arg, double *value)
+{
+    if (PyFloat_CheckExact(arg)) {
+        *value = PyFloat_AsDouble(arg);
+        return true;
+    }
+    PyObject *checked = fs_ask(state->arguments, "real", arg);
+    if (checked == NULL) {
+        return false;
+    }
+    *value = PyFloat_AsDouble(checked);
+    Py_DECREF(checked);
+    return true;
+}
+
+static PyObject *hash_absorb_f64_bits(fs_hash_object *self, PyObject *arg)
+{
+    double value;
+    uint64_t bits;
+    if (!as_double(fs_state_of((PyObject *)self), arg, &value)) {
+        return NULL;
+    }
+    memcpy(&bits, &value, sizeof bits);
+    return hash_make(Py_TYPE(self), fs_hash_u64(self->value, bits));
+}
+
+static PyObject *hash_absorb_f32_bits(fs_hash_object *self, PyObject *arg)
+{
+    fs_state *state = fs_state_of((PyObject *)self);
+    double value;
+    uint64_t wide;
+    uint32_t bits;
+    if (!as_double(state, arg, &value)) {
+        return NULL;
+    }
+    memcpy(&wide, &value, sizeof wide);
+    const uint64_t size = wide & UINT64_C(0x7fffffffffffffff);
+    if (size > UINT64_C(0x7ff0000000000000)) { /* a NaN: spelt out, as in the reference */
+        bits = (uint32_t)((wide >> 32 & 0x80000000u) | 0x7fc00000u | (wide >> 29 & 0x3fffffu));
+    }
+    else {
+        /* from halfway between the largest float32 and the next power of two, rounding overflows */
+        if (size >= UINT64_C(0x47effffff0000000) && size != UINT64_C(0x7ff0000000000000)) {
+            PyObject *number = PyFloat_FromDouble(value);
+            if (number != NULL) {
+                fs_raise(state, "float32_overflow", number);
+                Py_DECREF(number);
+            }
+            return NULL;
+        }
+        const float narrow = (float)value;
+        memcpy(&bits, &narrow, sizeof bits);
+    }
+    return hash_make(Py_TYPE(self), fs_hash_u32(self->value, bits));
+}
+
+static PyObject *hash_absorb_plan(fs_hash_object *self, PyObject *arg)
+{
+    fs_state *state = fs_state_of((PyObject *)self);
+    if (Py_TYPE(arg) != state->plan_type) {
+        fs_raise(state, "wrong_plan", arg);
+        return NULL;
+    }
+    return hash_make(Py_TYPE(self), fs_hash_plan(self->value, &((fs_plan_object *)arg)->plan));
+}
+
+static PyObject *hash_finish(fs_hash_object *self, PyObject *Py_UNUSED(ignored))
+{
+    return PyLong_FromUnsignedLongLong(self->value);
+}
+
+static PyObject *hash_richcompare(fs_hash_object *self, PyObject *other, int op)
+{
+    if ((op != Py_EQ && op != Py_NE) || Py_TYPE(other) != Py_TYPE(self)) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    return fs_equality(self->value == ((fs_hash_object *)other)->value, op);
+}
+
+static Py_hash_t hash_hash(fs_hash_object *self)
+{
+    return fs_hash_numbers(hash_numbers(self));
+}
+
+static PyObject *hash_repr(fs_hash_object *self)
+{
+    return fs_text(fs_state_of((PyObject *)self), "state_hash", hash_numbers(self));
+}
+
+static PyObject *hash_reduce(fs_hash_object *self, PyObject *Py_UNUSED(ignored))
+{
+    return fs_reduce(fs_state_of((PyObject *)self), "StateHash", hash_numbers(self));
+}
+
+static PyObject *hash_state(fs_hash_object *self, PyObject *Py_UNUSED(ignored))
+{
+    return hash_numbers(self);
+}
+
+static PyObject *hash_copy(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    Py_INCREF(self);
+    return self;
+}
+
+static PyMethodDef hash_methods[] = {
+    {"absorb_bytes", (PyCFunction)hash_absorb_bytes, METH_O, fs_doc_StateHash_absorb_bytes},
+    {"absorb_u64", (PyCFunction)hash_absorb_u64, METH_O, fs_doc_StateHash_absorb_u64},
+    {"absorb_u32", (PyCFunction)hash_absorb_u32, METH_O, fs_doc_StateHash_absorb_u32},
+    {"absorb_i64", (PyCFunction)hash_absorb_i64, METH_O, fs_doc_StateHash_absorb_i64},
+    {"absorb_f32_bits", (PyCFunction)hash_absorb_f32_bits, METH_O,
+     fs_doc_StateHash_absorb_f32_bits},
+    {"absorb_f64_bits", (PyCFunction)hash_absorb_f64_bits, METH_O,
+     fs_doc_StateHash_absorb_f64_bits},
+    {"absorb_plan", (PyCFunction)hash_absorb_plan, METH_O, fs_doc_StateHash_absorb_plan},
+    {"finish", (PyCFunction)hash_finish, METH_NOARGS, fs_doc_StateHash_finish},
+    {"_state", (PyCFunction)hash_state, METH_NOARGS, NULL},
+    {"_from_state", (PyCFunction)hash_from_state, METH_VARARGS | METH_CLASS, NULL},
+    {"__copy__", (PyCFunction)hash_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", (PyCFunction)hash_copy, METH_O, NULL},
+    {"__reduce__", (PyCFunction)hash_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot hash_slots[] = {
+    {Py_tp_doc, (void *)fs_doc_StateHash},
+    {Py_tp_new, (void *)hash_new},
+    {Py_tp_dealloc, (void *)fs_dealloc},
+    {Py_tp_methods, hash_methods},
+    {Py_tp_richcompare, (void *)hash_richcompare},
+    {Py_tp_hash, (void *)hash_hash},
+    {Py_tp_repr, (void *)hash_repr},
+    {0, NULL},
+};
+
+PyType_Spec fs_hash_spec = {
+    .name = "fixedstep.native.StateHash",
+    .basicsize = sizeof(fs_hash_object),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = hash_slots,
+};

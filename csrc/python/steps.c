@@ -1,0 +1,171 @@
+/* Steps: the iterator over a plan. The reference is Steps in src/fixedstep/reference.py. */
+#include "fs_types.h"
+
+static PyObject *steps_numbers(fs_steps_object *self)
+{
+    return Py_BuildValue("(KIKK)", self->tick, self->count, self->scale, self->unit);
+}
+
+static fs_steps_object *steps_make(PyTypeObject *type, uint64_t tick, uint32_t count,
+                                   uint64_t scale, uint64_t unit)
+{
+    fs_steps_object *self = PyObject_New(fs_steps_object, type);
+    if (self != NULL) {
+        self->tick = tick;
+        self->count = count;
+        self->scale = scale;
+        self->unit = unit;
+        self->dt = NULL;
+    }
+    return self;
+}
+
+/* Takes over the reference to `numbers`, which were checked in Python. */
+static PyObject *steps_from(PyTypeObject *type, PyObject *numbers)
+{
+    if (numbers == NULL) {
+        return NULL;
+    }
+    unsigned long long tick, scale, unit;
+    unsigned int count;
+    fs_steps_object *self = NULL;
+    if (PyArg_ParseTuple(numbers, "KIKK", &tick, &count, &scale, &unit)) {
+        self = steps_make(type, tick, count, scale, unit);
+    }
+    Py_DECREF(numbers);
+    return (PyObject *)self;
+}
+
+static PyObject *steps_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    fs_state *state = PyType_GetModuleState(type);
+    PyObject *numbers = fs_call(state->configuration, "steps", args, kwargs);
+    return steps_from(type, numbers);
+}
+
+static PyObject *steps_from_state(PyObject *type, PyObject *args)
+{
+    fs_state *state = PyType_GetModuleState((PyTypeObject *)type);
+    return steps_from((PyTypeObject *)type, fs_call(state->configuration, "steps_state", args, NULL));
+}
+
+static void steps_dealloc(fs_steps_object *self)
+{
+    Py_XDECREF(self->dt);
+    fs_dealloc((PyObject *)self);
+}
+
+/* The length of the next step: a new reference. */
+static PyObject *step_length(fs_steps_object *self, uint64_t at)
+{
+    if (self->scale != 1) {
+        const uint64_t next = fs_sim_time(fs_add(self->tick, 1), self->scale, self->unit);
+        return PyLong_FromUnsignedLongLong(next - at);
+    }
+    if (self->dt == NULL && (self->dt = PyLong_FromUnsignedLongLong(self->unit)) == NULL) {
+        return NULL;
+    }
+    Py_INCREF(self->dt);
+    return self->dt;
+}
+
+static PyObject *steps_next(fs_steps_object *self)
+{
+    if (self->count == 0) {
+        return NULL;
+    }
+    fs_state *state = fs_state_of((PyObject *)self);
+    const uint64_t at = fs_sim_time(self->tick, self->scale, self->unit);
+    PyObject *step = state->step_alloc((PyTypeObject *)state->step_type, 3);
+    if (step == NULL) {
+        return NULL;
+    }
+    PyObject *tick = PyLong_FromUnsignedLongLong(self->tick);
+    PyObject *dt = step_length(self, at);
+    PyObject *sim_time = PyLong_FromUnsignedLongLong(at);
+    if (tick == NULL || dt == NULL || sim_time == NULL) {
+        Py_XDECREF(tick);
+        Py_XDECREF(dt);
+        Py_XDECREF(sim_time);
+        Py_DECREF(step);
+        return NULL;
+    }
+    (void)PyTuple_SetItem(step, 0, tick); /* on a new tuple of three: cannot fail */
+    (void)PyTuple_SetItem(step, 1, dt);
+    (void)PyTuple_SetItem(step, 2, sim_time);
+    self->count--;
+    self->tick = fs_add(self->tick, 1);
+    return step;
+}
+
+static PyObject *steps_iter(PyObject *self)
+{
+    Py_INCREF(self);
+    return self;
+}
+
+static Py_ssize_t steps_length(fs_steps_object *self)
+{
+    return (Py_ssize_t)self->count;
+}
+
+static PyObject *steps_copy(fs_steps_object *self, PyObject *Py_UNUSED(ignored))
+{
+    return (PyObject *)steps_make(Py_TYPE(self), self->tick, self->count, self->scale, self->unit);
+}
+
+static PyObject *steps_richcompare(fs_steps_object *self, PyObject *other, int op)
+{
+    if ((op != Py_EQ && op != Py_NE) || Py_TYPE(other) != Py_TYPE(self)) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    const fs_steps_object *b = (fs_steps_object *)other;
+    return fs_equality(self->tick == b->tick && self->count == b->count && self->scale == b->scale
+                           && self->unit == b->unit,
+                       op);
+}
+
+static PyObject *steps_repr(fs_steps_object *self)
+{
+    return fs_text(fs_state_of((PyObject *)self), "steps", steps_numbers(self));
+}
+
+static PyObject *steps_reduce(fs_steps_object *self, PyObject *Py_UNUSED(ignored))
+{
+    return fs_reduce(fs_state_of((PyObject *)self), "Steps", steps_numbers(self));
+}
+
+static PyObject *steps_state(fs_steps_object *self, PyObject *Py_UNUSED(ignored))
+{
+    return steps_numbers(self);
+}
+
+static PyMethodDef steps_methods[] = {
+    {"_state", (PyCFunction)steps_state, METH_NOARGS, NULL},
+    {"_from_state", (PyCFunction)steps_from_state, METH_VARARGS | METH_CLASS, NULL},
+    {"__copy__", (PyCFunction)steps_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", (PyCFunction)steps_copy, METH_O, NULL},
+    {"__reduce__", (PyCFunction)steps_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot steps_slots[] = {
+    {Py_tp_doc, (void *)fs_doc_Steps},
+    {Py_tp_new, (void *)steps_new},
+    {Py_tp_dealloc, (void *)steps_dealloc},
+    {Py_tp_methods, steps_methods},
+    {Py_tp_iter, (void *)steps_iter},
+    {Py_tp_iternext, (void *)steps_next},
+    {Py_sq_length, (void *)steps_length},
+    {Py_tp_richcompare, (void *)steps_richcompare},
+    {Py_tp_hash, (void *)PyObject_HashNotImplemented},
+    {Py_tp_repr, (void *)steps_repr},
+    {0, NULL},
+};
+
+PyType_Spec fs_steps_spec = {
+    .name = "fixedstep.native.Steps",
+    .basicsize = sizeof(fs_steps_object),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = steps_slots,
+};

@@ -1,0 +1,48 @@
+"""Builds the C core, or says loudly that it did not. Every static fact is in pyproject.toml.
+
+``FIXEDSTEP_BUILD`` is ``auto`` (a core that does not compile is left out, with a banner), ``require``
+(it is an error; what CI and wheels use) or ``skip`` (pure Python on purpose).
+"""
+
+import os
+import sys
+import sysconfig
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+MODE = os.environ.get("FIXEDSTEP_BUILD", "auto")
+if MODE not in ("auto", "require", "skip"):
+    sys.exit(f"FIXEDSTEP_BUILD must be auto, require or skip, not {MODE!r}; unset it for auto")
+
+BANNER = """
+***********************************************************************
+* fixedstep: the C core did NOT compile. Installing the pure-Python    *
+* core instead: the same results, many times slower. The compiler's    *
+* message is above; `python -m fixedstep info` tells which core runs,  *
+* and FIXEDSTEP_BUILD=require makes this an error.                     *
+***********************************************************************
+"""
+
+
+class BuildCore(build_ext):
+    """build_ext whose failure is final or not, as FIXEDSTEP_BUILD says."""
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compile; with ``auto``, a failure prints the banner and setuptools goes on."""
+        ext.optional = MODE == "auto"
+        try:
+            super().build_extension(ext)
+        except Exception:
+            if ext.optional:
+                print(BANNER, file=sys.stderr, flush=True)
+            raise
+
+
+native = MODE != "skip" and sys.implementation.name == "cpython"
+limited = native and not sysconfig.get_config_var("Py_GIL_DISABLED")
+setup(
+    cffi_modules=["csrc/build.py:ffi"] if native else [],
+    cmdclass={"build_ext": BuildCore},
+    options={"bdist_wheel": {"py_limited_api": "cp310"}} if limited else {},
+)

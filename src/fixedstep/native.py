@@ -1,0 +1,40 @@
+"""The C core's types, or an ImportError that says why there are none.
+
+The only file that imports compiled code. The types are a module of their own inside the library that
+cffi built (csrc/python/module.c): loading that module directly leaves cffi out of the start of a
+program that never calls the plain C functions, ``fixedstep._core.lib``.
+"""
+
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import find_spec, module_from_spec, spec_from_loader
+
+from .time import StepBudget, Timestep
+from .time import Step as Step
+
+_library = find_spec("fixedstep._core")
+if _library is None or _library.origin is None:
+    raise ImportError(
+        "fixedstep was installed without its C core; reinstall it with a C compiler at hand and "
+        "FIXEDSTEP_BUILD=require to see what fails, or use FIXEDSTEP_BACKEND=reference"
+    )
+_loader = ExtensionFileLoader("fixedstep._types", _library.origin)
+_spec = spec_from_loader("fixedstep._types", _loader)
+_types = module_from_spec(_spec)
+_loader.exec_module(_types)
+
+FrameLoop = _types.FrameLoop
+FramePlan = _types.FramePlan
+FrameStats = _types.FrameStats
+StateHash = _types.StateHash
+Steps = _types.Steps
+
+__all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps", "build_info"]
+
+
+def build_info() -> dict[str, str]:
+    """What compiled the core, and for which Pythons: ``compiler``, ``abi``, ``extension`` (a path)."""
+    return {
+        "compiler": _types.COMPILER,
+        "abi": _types.ABI,
+        "extension": _library.origin,
+    }
