@@ -1,0 +1,40 @@
+"""The machine's monotonic clock, read in this one place.
+
+Everything else in the library is handed its timestamps. The wall clock is not offered: it jumps
+when somebody sets it, and a schedule anchored to it would bank the jump. The float clocks are not
+used either: after a hundred days a float of seconds cannot tell one nanosecond from the next.
+"""
+
+from __future__ import annotations
+
+import time
+
+from ..time import Timestamp
+
+#: The longest single sleep, in nanoseconds. Systems refuse sleeps of centuries; an hour at a time
+#: reaches any deadline.
+_LONGEST_SLEEP = 3600 * 10**9
+
+
+def now() -> Timestamp:
+    """Nanoseconds since some moment before this process, never going back.
+
+    >>> earlier = now()
+    >>> earlier <= now()
+    True
+    """
+    return Timestamp(time.monotonic_ns())
+
+
+def wait_until(deadline: Timestamp) -> None:
+    """Sleep until the clock shows ``deadline`` (nanoseconds); return at once if it already does.
+
+    An absolute deadline, because sleeping for a length adds every lateness to the next frame.
+
+    >>> deadline = Timestamp(now() + 1_000)
+    >>> wait_until(deadline)
+    >>> now() >= deadline
+    True
+    """
+    while (left := deadline - now()) > 0:
+        time.sleep(min(left, _LONGEST_SLEEP) / 10**9)
