@@ -20,7 +20,7 @@ static PyObject *loop_from(PyTypeObject *type, PyObject *numbers)
     unsigned int budget;
     fs_loop_object *self = NULL;
     if (PyArg_ParseTuple(numbers, "KKIKKK", &scale, &unit, &budget, &last, &bank, &tick)
-        && (self = PyObject_New(fs_loop_object, type)) != NULL) {
+        && (self = FS_NEW(fs_loop_object, PyType_GetModuleState(type), type)) != NULL) {
         self->loop = (fs_loop){scale, unit, last, bank, tick, budget};
     }
     Py_DECREF(numbers);
@@ -43,7 +43,7 @@ static PyObject *loop_from_state(PyObject *type, PyObject *args)
 
 static PyObject *loop_copy(fs_loop_object *self, PyObject *Py_UNUSED(ignored))
 {
-    fs_loop_object *copy = PyObject_New(fs_loop_object, Py_TYPE(self));
+    fs_loop_object *copy = FS_NEW(fs_loop_object, self->state, Py_TYPE(self));
     if (copy != NULL) {
         copy->loop = self->loop;
     }
@@ -52,12 +52,11 @@ static PyObject *loop_copy(fs_loop_object *self, PyObject *Py_UNUSED(ignored))
 
 static PyObject *loop_begin_frame(fs_loop_object *self, PyObject *now)
 {
-    fs_state *state = fs_state_of((PyObject *)self);
     uint64_t at;
-    if (!fs_as_timestamp(state, now, &at)) {
+    if (!fs_as_timestamp(self->state, now, &at)) {
         return NULL;
     }
-    fs_plan_object *plan = PyObject_New(fs_plan_object, state->plan_type);
+    fs_plan_object *plan = fs_new_plan(self->state);
     if (plan != NULL) {
         plan->plan = fs_loop_begin_frame(&self->loop, at);
     }
@@ -67,7 +66,7 @@ static PyObject *loop_begin_frame(fs_loop_object *self, PyObject *now)
 static PyObject *loop_resync(fs_loop_object *self, PyObject *now)
 {
     uint64_t at;
-    if (!fs_as_timestamp(fs_state_of((PyObject *)self), now, &at)) {
+    if (!fs_as_timestamp(self->state, now, &at)) {
         return NULL;
     }
     fs_loop_resync(&self->loop, at);
@@ -227,7 +226,7 @@ static PyObject *loop_begin_frames(fs_loop_object *self, PyObject *args, PyObjec
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:begin_frames", names, &timestamps, &stats)) {
         return NULL;
     }
-    fs_state *state = fs_state_of((PyObject *)self);
+    fs_state *state = self->state;
     fs_columns columns = {{NULL, NULL, NULL, NULL}, 0, 0};
     PyObject *plans = NULL;
     if (plan_batch(state, self, timestamps, &columns, stats == Py_None ? NULL : stats)) {
@@ -244,7 +243,7 @@ static PyObject *loop_digest_frames(fs_loop_object *self, PyObject *args, PyObje
     static char *names[] = {"timestamps", "stats", NULL};
     PyObject *timestamps, *stats;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO:digest_frames", names, &timestamps, &stats)
-        || !plan_batch(fs_state_of((PyObject *)self), self, timestamps, NULL, stats)) {
+        || !plan_batch(self->state, self, timestamps, NULL, stats)) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -258,13 +257,13 @@ static PyObject *loop_simulated(fs_loop_object *self, void *Py_UNUSED(closure))
 
 static PyObject *loop_timestep(fs_loop_object *self, void *Py_UNUSED(closure))
 {
-    return PyObject_CallFunction(fs_state_of((PyObject *)self)->timestep_of, "KK",
+    return PyObject_CallFunction(self->state->timestep_of, "KK",
                                  self->loop.scale, self->loop.unit);
 }
 
 static PyObject *loop_budget(fs_loop_object *self, void *Py_UNUSED(closure))
 {
-    return PyObject_CallFunction(fs_state_of((PyObject *)self)->budget_type, "I",
+    return PyObject_CallFunction(self->state->budget_type, "I",
                                  self->loop.budget);
 }
 
@@ -278,12 +277,12 @@ static PyObject *loop_richcompare(fs_loop_object *self, PyObject *other, int op)
 
 static PyObject *loop_repr(fs_loop_object *self)
 {
-    return fs_text(fs_state_of((PyObject *)self), "frame_loop", loop_numbers(self));
+    return fs_text(self->state, "frame_loop", loop_numbers(self));
 }
 
 static PyObject *loop_reduce(fs_loop_object *self, PyObject *Py_UNUSED(ignored))
 {
-    return fs_reduce(fs_state_of((PyObject *)self), "FrameLoop", loop_numbers(self));
+    return fs_reduce(self->state, "FrameLoop", loop_numbers(self));
 }
 
 static PyObject *loop_state(fs_loop_object *self, PyObject *Py_UNUSED(ignored))

@@ -19,7 +19,7 @@ static PyObject *plan_from(PyTypeObject *type, PyObject *numbers)
     fs_plan_object *self = NULL;
     if (PyArg_ParseTuple(numbers, "KIKKKK", &first_tick, &step_count, &dropped, &remainder, &scale,
                          &unit)
-        && (self = PyObject_New(fs_plan_object, type)) != NULL) {
+        && (self = fs_new_plan(PyType_GetModuleState(type))) != NULL) {
         self->plan = (fs_plan){first_tick, dropped, remainder, scale, unit, step_count};
     }
     Py_DECREF(numbers);
@@ -40,18 +40,15 @@ static PyObject *plan_from_state(PyObject *type, PyObject *args)
                      fs_call(state->configuration, "frame_plan_state", args, NULL));
 }
 
+static void plan_dealloc(fs_plan_object *self)
+{
+    fs_dealloc_spare((PyObject *)self, &self->state->spare_plan);
+}
+
 static PyObject *plan_steps(fs_plan_object *self, PyObject *Py_UNUSED(ignored))
 {
-    fs_steps_object *steps =
-        PyObject_New(fs_steps_object, fs_state_of((PyObject *)self)->steps_type);
-    if (steps != NULL) {
-        steps->tick = self->plan.first_tick;
-        steps->count = self->plan.step_count;
-        steps->scale = self->plan.scale;
-        steps->unit = self->plan.unit;
-        steps->dt = NULL;
-    }
-    return (PyObject *)steps;
+    const fs_plan *plan = &self->plan;
+    return fs_new_steps(self->state, plan->first_tick, plan->step_count, plan->scale, plan->unit);
 }
 
 static PyObject *plan_alpha(fs_plan_object *self, PyObject *Py_UNUSED(ignored))
@@ -86,7 +83,7 @@ static PyObject *plan_ticks(fs_plan_object *self, void *Py_UNUSED(closure))
 
 static PyObject *plan_timestep(fs_plan_object *self, void *Py_UNUSED(closure))
 {
-    return PyObject_CallFunction(fs_state_of((PyObject *)self)->timestep_of, "KK",
+    return PyObject_CallFunction(self->state->timestep_of, "KK",
                                  self->plan.scale, self->plan.unit);
 }
 
@@ -110,12 +107,12 @@ static Py_hash_t plan_hash(fs_plan_object *self)
 
 static PyObject *plan_repr(fs_plan_object *self)
 {
-    return fs_text(fs_state_of((PyObject *)self), "frame_plan", plan_numbers(self));
+    return fs_text(self->state, "frame_plan", plan_numbers(self));
 }
 
 static PyObject *plan_reduce(fs_plan_object *self, PyObject *Py_UNUSED(ignored))
 {
-    return fs_reduce(fs_state_of((PyObject *)self), "FramePlan", plan_numbers(self));
+    return fs_reduce(self->state, "FramePlan", plan_numbers(self));
 }
 
 static PyObject *plan_state(fs_plan_object *self, PyObject *Py_UNUSED(ignored))
@@ -161,7 +158,7 @@ static PyGetSetDef plan_getset[] = {
 static PyType_Slot plan_slots[] = {
     {Py_tp_doc, (void *)fs_doc_FramePlan},
     {Py_tp_new, (void *)plan_new},
-    {Py_tp_dealloc, (void *)fs_dealloc},
+    {Py_tp_dealloc, (void *)plan_dealloc},
     {Py_tp_methods, plan_methods},
     {Py_tp_members, plan_members},
     {Py_tp_getset, plan_getset},

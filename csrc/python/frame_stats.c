@@ -1,9 +1,9 @@
 /* FrameStats. The reference is FrameStats in src/fixedstep/reference.py. */
 #include "fs_types.h"
 
-static PyObject *stats_make(PyTypeObject *type, fs_stats stats)
+static PyObject *stats_make(fs_state *state, fs_stats stats)
 {
-    fs_stats_object *self = PyObject_New(fs_stats_object, type);
+    fs_stats_object *self = FS_NEW(fs_stats_object, state, state->stats_type);
     if (self != NULL) {
         self->stats = stats;
     }
@@ -28,7 +28,7 @@ static PyObject *stats_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     const int parsed =
         PyArg_ParseTuple(numbers, "KKKK", &frames, &ticks, &steps_dropped, &schedule_hash);
     Py_DECREF(numbers);
-    return parsed ? stats_make(type, (fs_stats){frames, ticks, steps_dropped, schedule_hash})
+    return parsed ? stats_make(state, (fs_stats){frames, ticks, steps_dropped, schedule_hash})
                   : NULL;
 }
 
@@ -39,9 +39,8 @@ static PyObject *stats_from_state(PyObject *type, PyObject *args)
 
 static PyObject *stats_absorb(fs_stats_object *self, PyObject *arg)
 {
-    fs_state *state = fs_state_of((PyObject *)self);
-    if (Py_TYPE(arg) != state->plan_type) {
-        fs_raise(state, "wrong_plan", arg);
+    if (Py_TYPE(arg) != self->state->plan_type) {
+        fs_raise(self->state, "wrong_plan", arg);
         return NULL;
     }
     fs_stats_absorb(&self->stats, &((fs_plan_object *)arg)->plan);
@@ -50,7 +49,7 @@ static PyObject *stats_absorb(fs_stats_object *self, PyObject *arg)
 
 static PyObject *stats_json(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
 {
-    return fs_text(fs_state_of((PyObject *)self), "frame_stats_json", stats_numbers(self));
+    return fs_text(self->state, "frame_stats_json", stats_numbers(self));
 }
 
 static PyObject *stats_richcompare(fs_stats_object *self, PyObject *other, int op)
@@ -68,12 +67,12 @@ static PyObject *stats_richcompare(fs_stats_object *self, PyObject *other, int o
 
 static PyObject *stats_repr(fs_stats_object *self)
 {
-    return fs_text(fs_state_of((PyObject *)self), "frame_stats", stats_numbers(self));
+    return fs_text(self->state, "frame_stats", stats_numbers(self));
 }
 
 static PyObject *stats_reduce(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
 {
-    return fs_reduce(fs_state_of((PyObject *)self), "FrameStats", stats_numbers(self));
+    return fs_reduce(self->state, "FrameStats", stats_numbers(self));
 }
 
 static PyObject *stats_state(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
@@ -83,7 +82,7 @@ static PyObject *stats_state(fs_stats_object *self, PyObject *Py_UNUSED(ignored)
 
 static PyObject *stats_copy(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
 {
-    return stats_make(Py_TYPE(self), self->stats);
+    return stats_make(self->state, self->stats);
 }
 
 static PyMethodDef stats_methods[] = {

@@ -209,6 +209,9 @@ static int module_clear(PyObject *module)
 static void module_free(void *module)
 {
     (void)module_clear(module);
+    fs_state *state = PyModule_GetState(module);
+    PyObject_Free(state->spare_plan);
+    PyObject_Free(state->spare_steps);
 }
 
 static PyModuleDef_Slot module_slots[] = {

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-static PyObject *hash_make(PyTypeObject *type, uint64_t value)
+static PyObject *hash_make(fs_state *state, uint64_t value)
 {
-    fs_hash_object *self = PyObject_New(fs_hash_object, type);
+    fs_hash_object *self = FS_NEW(fs_hash_object, state, state->hash_type);
     if (self != NULL) {
         self->value = value;
     }
@@ -19,10 +19,10 @@ static PyObject *hash_numbers(fs_hash_object *self)
 
 static PyObject *hash_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    if (kwargs == NULL && PyTuple_Size(args) == 0) {
-        return hash_make(type, FS_FNV_OFFSET);
-    }
     fs_state *state = PyType_GetModuleState(type);
+    if (kwargs == NULL && PyTuple_Size(args) == 0) {
+        return hash_make(state, FS_FNV_OFFSET);
+    }
     PyObject *numbers = fs_call(state->configuration, "state_hash", args, kwargs);
     if (numbers == NULL) {
         return NULL;
@@ -30,7 +30,7 @@ static PyObject *hash_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     unsigned long long value;
     const int parsed = PyArg_ParseTuple(numbers, "K", &value);
     Py_DECREF(numbers);
-    return parsed ? hash_make(type, value) : NULL;
+    return parsed ? hash_make(state, value) : NULL;
 }
 
 static PyObject *hash_from_state(PyObject *type, PyObject *args)
@@ -82,40 +82,40 @@ static PyObject *hash_absorb_bytes(fs_hash_object *self, PyObject *buffer)
 {
     uint64_t value = self->value;
     if (PyBytes_CheckExact(buffer)) {
-        return absorb_exact_bytes(&value, buffer) ? hash_make(Py_TYPE(self), value) : NULL;
+        return absorb_exact_bytes(&value, buffer) ? hash_make(self->state, value) : NULL;
     }
-    PyObject *view = fs_ask(fs_state_of((PyObject *)self)->arguments, "byte_view", buffer);
+    PyObject *view = fs_ask(self->state->arguments, "byte_view", buffer);
     if (view == NULL) {
         return NULL;
     }
     const bool absorbed = absorb_view(&value, view);
     Py_DECREF(view);
-    return absorbed ? hash_make(Py_TYPE(self), value) : NULL;
+    return absorbed ? hash_make(self->state, value) : NULL;
 }
 
 static PyObject *hash_absorb_u64(fs_hash_object *self, PyObject *arg)
 {
     uint64_t number;
     if (!fs_fast_u64(arg, &number)
-        && !fs_slow_u64(fs_state_of((PyObject *)self), "u64", arg, &number)) {
+        && !fs_slow_u64(self->state, "u64", arg, &number)) {
         return NULL;
     }
-    return hash_make(Py_TYPE(self), fs_hash_u64(self->value, number));
+    return hash_make(self->state, fs_hash_u64(self->value, number));
 }
 
 static PyObject *hash_absorb_u32(fs_hash_object *self, PyObject *arg)
 {
     uint64_t number;
     if ((!fs_fast_u64(arg, &number) || number > UINT32_MAX)
-        && !fs_slow_u64(fs_state_of((PyObject *)self), "u32", arg, &number)) {
+        && !fs_slow_u64(self->state, "u32", arg, &number)) {
         return NULL;
     }
-    return hash_make(Py_TYPE(self), fs_hash_u32(self->value, (uint32_t)number));
+    return hash_make(self->state, fs_hash_u32(self->value, (uint32_t)number));
 }
 
 static PyObject *hash_absorb_i64(fs_hash_object *self, PyObject *arg)
 {
-    PyObject *checked = fs_ask(fs_state_of((PyObject *)self)->arguments, "i64", arg);
+    PyObject *checked = fs_ask(self->state->arguments, "i64", arg);
     if (checked == NULL) {
         return NULL;
     }
@@ -124,7 +124,7 @@ static PyObject *hash_absorb_i64(fs_hash_object *self, PyObject *arg)
     if (number == -1 && PyErr_Occurred() != NULL) {
         return NULL;
     }
-    return hash_make(Py_TYPE(self), fs_hash_u64(self->value, (uint64_t)number));
+    return hash_make(self->state, fs_hash_u64(self->value, (uint64_t)number));
 }
 
 static bool as_double(fs_state *state, PyObject *arg, double *value)
@@ -146,16 +146,16 @@ static PyObject *hash_absorb_f64_bits(fs_hash_object *self, PyObject *arg)
 {
     double value;
     uint64_t bits;
-    if (!as_double(fs_state_of((PyObject *)self), arg, &value)) {
+    if (!as_double(self->state, arg, &value)) {
         return NULL;
     }
     memcpy(&bits, &value, sizeof bits);
-    return hash_make(Py_TYPE(self), fs_hash_u64(self->value, bits));
+    return hash_make(self->state, fs_hash_u64(self->value, bits));
 }
 
 static PyObject *hash_absorb_f32_bits(fs_hash_object *self, PyObject *arg)
 {
-    fs_state *state = fs_state_of((PyObject *)self);
+    fs_state *state = self->state;
     double value;
     uint64_t wide;
     uint32_t bits;
@@ -180,17 +180,16 @@ static PyObject *hash_absorb_f32_bits(fs_hash_object *self, PyObject *arg)
         const float narrow = (float)value;
         memcpy(&bits, &narrow, sizeof bits);
     }
-    return hash_make(Py_TYPE(self), fs_hash_u32(self->value, bits));
+    return hash_make(self->state, fs_hash_u32(self->value, bits));
 }
 
 static PyObject *hash_absorb_plan(fs_hash_object *self, PyObject *arg)
 {
-    fs_state *state = fs_state_of((PyObject *)self);
-    if (Py_TYPE(arg) != state->plan_type) {
-        fs_raise(state, "wrong_plan", arg);
+    if (Py_TYPE(arg) != self->state->plan_type) {
+        fs_raise(self->state, "wrong_plan", arg);
         return NULL;
     }
-    return hash_make(Py_TYPE(self), fs_hash_plan(self->value, &((fs_plan_object *)arg)->plan));
+    return hash_make(self->state, fs_hash_plan(self->value, &((fs_plan_object *)arg)->plan));
 }
 
 static PyObject *hash_finish(fs_hash_object *self, PyObject *Py_UNUSED(ignored))
@@ -213,12 +212,12 @@ static Py_hash_t hash_hash(fs_hash_object *self)
 
 static PyObject *hash_repr(fs_hash_object *self)
 {
-    return fs_text(fs_state_of((PyObject *)self), "state_hash", hash_numbers(self));
+    return fs_text(self->state, "state_hash", hash_numbers(self));
 }
 
 static PyObject *hash_reduce(fs_hash_object *self, PyObject *Py_UNUSED(ignored))
 {
-    return fs_reduce(fs_state_of((PyObject *)self), "StateHash", hash_numbers(self));
+    return fs_reduce(self->state, "StateHash", hash_numbers(self));
 }
 
 static PyObject *hash_state(fs_hash_object *self, PyObject *Py_UNUSED(ignored))

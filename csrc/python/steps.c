@@ -6,18 +6,23 @@ static PyObject *steps_numbers(fs_steps_object *self)
     return Py_BuildValue("(KIKK)", self->tick, self->count, self->scale, self->unit);
 }
 
-static fs_steps_object *steps_make(PyTypeObject *type, uint64_t tick, uint32_t count,
-                                   uint64_t scale, uint64_t unit)
+PyObject *fs_new_steps(fs_state *state, uint64_t tick, uint32_t count, uint64_t scale,
+                       uint64_t unit)
 {
-    fs_steps_object *self = PyObject_New(fs_steps_object, type);
-    if (self != NULL) {
-        self->tick = tick;
-        self->count = count;
-        self->scale = scale;
-        self->unit = unit;
-        self->dt = NULL;
+    fs_steps_object *self;
+    if (state->spare_steps != NULL) {
+        self = (fs_steps_object *)PyObject_Init(state->spare_steps, state->steps_type);
+        state->spare_steps = NULL;
     }
-    return self;
+    else if ((self = FS_NEW(fs_steps_object, state, state->steps_type)) == NULL) {
+        return NULL;
+    }
+    self->tick = tick;
+    self->count = count;
+    self->scale = scale;
+    self->unit = unit;
+    self->dt = NULL;
+    return (PyObject *)self;
 }
 
 /* Takes over the reference to `numbers`, which were checked in Python. */
@@ -28,12 +33,12 @@ static PyObject *steps_from(PyTypeObject *type, PyObject *numbers)
     }
     unsigned long long tick, scale, unit;
     unsigned int count;
-    fs_steps_object *self = NULL;
+    PyObject *self = NULL;
     if (PyArg_ParseTuple(numbers, "KIKK", &tick, &count, &scale, &unit)) {
-        self = steps_make(type, tick, count, scale, unit);
+        self = fs_new_steps(PyType_GetModuleState(type), tick, count, scale, unit);
     }
     Py_DECREF(numbers);
-    return (PyObject *)self;
+    return self;
 }
 
 static PyObject *steps_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -52,7 +57,7 @@ static PyObject *steps_from_state(PyObject *type, PyObject *args)
 static void steps_dealloc(fs_steps_object *self)
 {
     Py_XDECREF(self->dt);
-    fs_dealloc((PyObject *)self);
+    fs_dealloc_spare((PyObject *)self, &self->state->spare_steps);
 }
 
 /* The length of the next step: a new reference. */
@@ -74,7 +79,7 @@ static PyObject *steps_next(fs_steps_object *self)
     if (self->count == 0) {
         return NULL;
     }
-    fs_state *state = fs_state_of((PyObject *)self);
+    fs_state *state = self->state;
     const uint64_t at = fs_sim_time(self->tick, self->scale, self->unit);
     PyObject *step = state->step_alloc((PyTypeObject *)state->step_type, 3);
     if (step == NULL) {
@@ -111,7 +116,7 @@ static Py_ssize_t steps_length(fs_steps_object *self)
 
 static PyObject *steps_copy(fs_steps_object *self, PyObject *Py_UNUSED(ignored))
 {
-    return (PyObject *)steps_make(Py_TYPE(self), self->tick, self->count, self->scale, self->unit);
+    return fs_new_steps(self->state, self->tick, self->count, self->scale, self->unit);
 }
 
 static PyObject *steps_richcompare(fs_steps_object *self, PyObject *other, int op)
@@ -127,12 +132,12 @@ static PyObject *steps_richcompare(fs_steps_object *self, PyObject *other, int o
 
 static PyObject *steps_repr(fs_steps_object *self)
 {
-    return fs_text(fs_state_of((PyObject *)self), "steps", steps_numbers(self));
+    return fs_text(self->state, "steps", steps_numbers(self));
 }
 
 static PyObject *steps_reduce(fs_steps_object *self, PyObject *Py_UNUSED(ignored))
 {
-    return fs_reduce(fs_state_of((PyObject *)self), "Steps", steps_numbers(self));
+    return fs_reduce(self->state, "Steps", steps_numbers(self));
 }
 
 static PyObject *steps_state(fs_steps_object *self, PyObject *Py_UNUSED(ignored))

@@ -8,7 +8,6 @@ program that never calls the plain C functions, ``fixedstep._core.lib``.
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec, module_from_spec, spec_from_loader
 
-from .time import StepBudget, Timestep
 from .time import Step as Step
 
 _library = find_spec("fixedstep._core")
@@ -32,7 +31,7 @@ __all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps",
 
 
 def build_info() -> dict[str, str]:
-    """What compiled the core, and for which Pythons: ``compiler``, ``abi``, ``extension`` (a path)."""
+    """What compiled the core, its ABI, and where it lies: ``compiler``, ``abi``, ``extension``."""
     return {
         "compiler": _types.COMPILER,
         "abi": _types.ABI,

@@ -46,6 +46,8 @@ __all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps"]
 
 FNV_PRIME = 0x100000001B3
 
+_PLAN = Struct("<QIQQQ")  # first_tick, step_count, dropped, remainder, unit
+_U64 = Struct("<Q")
 _F32 = Struct("<f")
 _F64 = Struct("<d")
 _ALPHA_BELOW_ONE: float = _F32.unpack(b"\xff\xff\x7f\x3f")[0]  # the float32 0x3F7FFFFF
@@ -65,17 +67,9 @@ def _fnv(state: int, data: bytes | memoryview) -> int:
 
 def _fnv_plan(state: int, plan: FramePlan) -> int:
     """A plan in its canonical order, little-endian; ``scale`` only where it is not 1."""
-    for value, size in (
-        (plan._first_tick, 8),
-        (plan._step_count, 4),
-        (plan._dropped, 8),
-        (plan._remainder, 8),
-        (plan._unit, 8),
-    ):
-        state = _fnv(state, value.to_bytes(size, "little"))
-    if plan._scale != 1:
-        state = _fnv(state, plan._scale.to_bytes(8, "little"))
-    return state
+    numbers = plan._first_tick, plan._step_count, plan._dropped, plan._remainder, plan._unit
+    state = _fnv(state, _PLAN.pack(*numbers))
+    return state if plan._scale == 1 else _fnv(state, _U64.pack(plan._scale))
 
 
 def _f32_bits(value: float) -> int:
@@ -181,10 +175,16 @@ class FrameLoop(_Final):
         if type(now) is not int or not 0 <= now <= U64_MAX:
             now = Timestamp(arguments.timestamp(now))
         elapsed = now - self._last if now > self._last else 0
-        due, remainder = divmod(min(self._bank + elapsed * self._scale, U64_MAX), self._unit)
+        bank = self._bank + elapsed * self._scale
+        if bank > U64_MAX:
+            bank = U64_MAX
+        due = bank // self._unit
+        remainder = bank % self._unit
         step_count = due if due < self._budget else self._budget
         first_tick = self._tick
-        self._tick = min(first_tick + step_count, U64_MAX)
+        self._tick = first_tick + step_count
+        if self._tick > U64_MAX:
+            self._tick = U64_MAX
         self._bank = remainder
         self._last = now
         return _plan(first_tick, step_count, due - step_count, remainder, self._scale, self._unit)
@@ -588,7 +588,7 @@ class StateHash(_Final):
     def absorb_u64(self, value: SupportsIndex, /) -> StateHash:
         """An unsigned 64-bit integer as 8 bytes, little-endian."""
         number = arguments.u64(value)
-        return _hash_of(_fnv(self._value, number.to_bytes(8, "little")))
+        return _hash_of(_fnv(self._value, _U64.pack(number)))
 
     def absorb_u32(self, value: SupportsIndex, /) -> StateHash:
         """An unsigned 32-bit integer as 4 bytes, little-endian."""
