@@ -1,7 +1,7 @@
 """Builds the C core, or says loudly that it did not. Every static fact is in pyproject.toml.
 
-``FIXEDSTEP_BUILD`` is ``auto`` (a core that does not compile is left out, with a banner), ``require``
-(it is an error; what CI and wheels use) or ``skip`` (pure Python on purpose).
+``FIXEDSTEP_BUILD`` is ``auto`` (a core that does not compile is left out, with a banner),
+``require`` (it is an error; what CI and wheels use) or ``skip`` (pure Python on purpose).
 """
 
 import os

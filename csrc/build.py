@@ -1,9 +1,9 @@
 """The cffi builder: compiles the C core and the CPython types over it into ``fixedstep._core``.
 
-API mode, so the compiler checks every declaration below against the headers. One shared library holds
-two modules: ``_core``, cffi's binding of the plain C functions, and ``_types``, the CPython types
-(csrc/python/module.c says why). The docstrings of the types are read from the reference core's source,
-without importing it, so that they are written once.
+API mode, so the compiler checks every declaration below against the headers. One shared library
+holds two modules: ``_core``, cffi's binding of the plain C functions, and ``_types``, the CPython
+types (csrc/python/module.c says why). The docstrings of the types are read from the reference
+core's source, without importing it, so that they are written once.
 """
 
 from __future__ import annotations

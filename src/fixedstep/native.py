@@ -1,8 +1,8 @@
 """The C core's types, or an ImportError that says why there are none.
 
-The only file that imports compiled code. The types are a module of their own inside the library that
-cffi built (csrc/python/module.c): loading that module directly leaves cffi out of the start of a
-program that never calls the plain C functions, ``fixedstep._core.lib``.
+The only file that imports compiled code. The types are a module of their own inside the library
+that cffi built (csrc/python/module.c): loading that module directly leaves cffi out of the start of
+a program that never calls the plain C functions, ``fixedstep._core.lib``.
 """
 
 from importlib.machinery import ExtensionFileLoader
