@@ -16,7 +16,7 @@ from itertools import accumulate
 
 
 class CaptureError(ValueError):
-    """A capture that cannot be read exactly: names the file, the line, what is wrong and the fix."""
+    """A capture that cannot be read exactly: names the file, the line, the fault and the fix."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ _FRAME, _FRAME_WITH_DIGEST, _RESYNC = range(3)
 
 
 class TraceError(ValueError):
-    """A trace that cannot be read exactly: names the file, the line, what is wrong and the fix."""
+    """A trace that cannot be read exactly: names the file, the line, the fault and the fix."""
 
 
 class Operation(NamedTuple):
@@ -97,7 +97,7 @@ class TraceWriter:
         self._file.flush()
 
     def frame(self, now: Timestamp, digest: SupportsIndex | None = None) -> None:
-        """Record a ``begin_frame(now)``; ``digest`` is the ``schedule_hash`` of the stats after it."""
+        """Record a ``begin_frame(now)``; ``digest`` is the stats' ``schedule_hash`` after it."""
         at = arguments.timestamp(now)
         if digest is None:
             self._write(f'["frame", {at}]')
@@ -196,7 +196,7 @@ class _Reader:
         """The next line as JSON, and whether there is one to use.
 
         False at the end of the file, and for a last line that was cut off. JSON's arrays and
-        objects say themselves where they end, so a line is used that lacks nothing but its line end.
+        objects say themselves where they end, so a line that lacks only its line end is used.
         """
         self._line += 1
         raw = self._file.readline(_LONGEST_LINE)

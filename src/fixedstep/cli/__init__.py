@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _file_errors() -> tuple[type[Exception], ...]:
-    """What reading a file raises. Called when something was raised, so that help stays quick."""
+    """What a file that cannot be read raises."""
     from ..captures import CaptureError
     from ..captures.trace import TraceError
 
@@ -82,7 +82,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
         return _failed(f"{where}{error.strerror or error}")
-    except _file_errors() as error:
+    except ValueError as error:
+        if not isinstance(error, _file_errors()):
+            raise
         return _failed(str(error))
     except KeyboardInterrupt:
         return 130

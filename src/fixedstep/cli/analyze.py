@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse
-    from types import ModuleType
 
     from ..captures import Capture, Group
     from ..time import Rate, StepBudget, Timestep
 
 
 def report(
-    group: Group, timestep: Timestep | Rate, budget: StepBudget, core: ModuleType
+    group: Group, timestep: Timestep | Rate, budget: StepBudget, core: Any
 ) -> dict[str, Any]:
     """The figures of one group, by the names that ``--json`` prints them under.
 
     Spans are nanoseconds, except ``remainder``: 1/numerator of one for a Rate. A group of one row
-    has no frame times; what would need one is None.
+    has no frame times; what would need one is None. ``core`` is the module whose types plan.
     """
     stats = core.FrameStats()
     plans = core.FrameLoop(timestep, budget).begin_frames(group.timestamps(), stats)

@@ -6,17 +6,16 @@ be had is not an error but something to tell, with its reason.
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
+from typing import TYPE_CHECKING
 
-from .. import reference
-
-REFERENCE: ModuleType = reference
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
-def native() -> tuple[ModuleType | None, str]:
+def native_core() -> tuple[ModuleType | None, str]:
     """The C core and an empty text, or None and why it cannot be had."""
     try:
-        return importlib.import_module("fixedstep.native"), ""
+        from .. import native
     except ImportError as error:
         return None, str(error)
+    return native, ""

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import signal
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..time import Nanos, Timestamp, saturating_add, saturating_since
+from ..time import Nanos, Timestamp, Timestep, saturating_add, saturating_since
+from ..timing import FrameTiming
 
 if TYPE_CHECKING:
     import argparse
@@ -111,26 +112,30 @@ class Interruption:
 
 
 class Demo:
-    """One run, and what came of it. ``clock``, ``wait`` and ``say`` are all it touches outside."""
+    """One run, and what came of it.
+
+    ``core`` is the module whose types plan; ``clock``, ``wait`` and ``say`` are all of the world
+    outside that it touches.
+    """
 
     def __init__(
         self,
         hz: int,
         budget: StepBudget,
         *,
+        core: Any,
         clock: Callable[[], Timestamp],
         wait: Callable[[Timestamp], None],
         say: Callable[[str], None],
     ) -> None:
-        import fixedstep
-
-        self.timestep = fixedstep.Timestep.from_hz(hz)
+        self.timestep = Timestep.from_hz(hz)
         self.budget = budget
-        self.stats = fixedstep.FrameStats()
-        self.timing = fixedstep.FrameTiming()
+        self.stats = core.FrameStats()
+        self.timing = FrameTiming()
         self.world = self._drawn_from = World()
         self.interrupted = False
         self._interruption = Interruption()
+        self._core = core
         self._clock = clock
         self._wait = wait
         self._say = say
@@ -138,8 +143,6 @@ class Demo:
     def play(self, span: int, stall: int, recording: TextIO | None = None) -> None:
         """Run for ``span`` nanoseconds, or until Ctrl-C, with one stall of ``stall`` nanoseconds in
         the middle; write the trace to ``recording``."""
-        import fixedstep
-
         from ..captures.trace import TraceWriter
 
         held = self._interruption.held
@@ -149,7 +152,7 @@ class Demo:
             try:
                 # The anchor comes last: what was brought up before must not be banked as frame 0.
                 start = self._clock()
-                loop = fixedstep.FrameLoop(self.timestep, self.budget, start)
+                loop = self._core.FrameLoop(self.timestep, self.budget, start)
                 with held():
                     if recording is not None:
                         writer = TraceWriter(recording, self.timestep, self.budget, start)
@@ -267,6 +270,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Announce, play, sum up."""
     import fixedstep
 
+    from ..backend import core
     from ..host import monotonic
     from .layout import decimal, digest, milliseconds, pairs, printable, schedule, seconds
 
@@ -274,14 +278,14 @@ def run(arguments: argparse.Namespace) -> int:
         print(line, flush=True)
 
     hz, budget = arguments.hz, arguments.budget
-    demo = Demo(hz, budget, clock=monotonic.now, wait=monotonic.wait_until, say=say)
+    demo = Demo(hz, budget, core=core, clock=monotonic.now, wait=monotonic.wait_until, say=say)
     with ExitStack() as files:
         recording = None
         if arguments.record is not None:
             # "x": a recording is never written over.
             recording = files.enter_context(open(arguments.record, "x", encoding="ascii"))
-        core = fixedstep.backend()
-        say(f"core: {core.name} ({core.reason})")
+        chosen = fixedstep.backend()
+        say(f"core: {chosen.name} ({chosen.reason})")
         say(
             f"{decimal(arguments.seconds, _SECOND, 1)} s at {_FRAMES_PER_SECOND} frames a second; "
             f"{schedule(demo.timestep, budget)}. Ctrl-C ends it early."
@@ -314,7 +318,7 @@ def run(arguments: argparse.Namespace) -> int:
             "world digest",
             f"{digest(demo.world.digest(fixedstep.StateHash()))} after {demo.world.ticks} steps",
         ),
-        ("core", core.name),
+        ("core", chosen.name),
     ]
     if arguments.record is not None:
         rows.append(("recording", f"{printable(arguments.record)} (fixedstep replay reads it)"))

@@ -26,11 +26,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     import fixedstep
 
-    from .cores import native
+    from .cores import native_core
     from .layout import pairs
 
     chosen = fixedstep.backend()
-    module, why_not = native()
+    module, why_not = native_core()
     built = {"extension": f"none: {why_not}"} if module is None else module.build_info()
     python = f"{platform.python_implementation()} {platform.python_version()} on {sys.platform}"
     rows = [

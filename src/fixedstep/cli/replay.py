@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse
-    from types import ModuleType
 
     from ..captures.trace import Operation, Trace
     from ..reference import FramePlan
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 class _Run:
     """One core going through the trace."""
 
-    def __init__(self, name: str, core: ModuleType, trace: Trace) -> None:
+    def __init__(self, name: str, core: Any, trace: Trace) -> None:
         self.name = name
         self.loop = core.FrameLoop(trace.timestep, trace.budget, trace.start)
         self.stats = core.FrameStats()
@@ -94,14 +93,15 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, compare, print."""
+    from .. import reference
     from ..captures.trace import read
-    from . import cores
+    from .cores import native_core
     from .layout import digest, pairs, printable, schedule, table
 
     trace = read(arguments.file)
-    native, why_not = cores.native()
+    native, why_not = native_core()
     both = {} if native is None else {"native": native}
-    replay = Replay(trace, both | {"reference": cores.REFERENCE})
+    replay = Replay(trace, both | {"reference": reference})
 
     ending = (
         "whole"
