@@ -64,10 +64,13 @@ class Group:
 
         Raises ValueError for a group without frame times or a ``p`` out of range.
         """
-        share = Fraction(p if isinstance(p, Fraction) else str(p))
+        try:
+            share = Fraction(p if isinstance(p, Fraction) else str(p))
+        except ValueError:  # no number at all
+            share = Fraction(-1)
         if not 0 <= share <= 100:
             raise ValueError(
-                f"percentile must be 0 .. 100 percent, not {p}; 99.9 is one frame in a thousand"
+                f"percentile must be 0 .. 100 percent, not {p!r}; 99.9 is one frame in a thousand"
             )
         if not self._ordered:
             raise ValueError(

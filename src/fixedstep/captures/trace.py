@@ -210,12 +210,12 @@ class _Reader:
         try:
             text = (raw.removeprefix(BOM_UTF8) if self._line == 1 else raw).decode("utf-8")
             return json.loads(text, object_pairs_hook=_no_duplicates), True
-        except (ValueError, RecursionError):  # a UnicodeDecodeError is a ValueError as well
+        except (ValueError, RecursionError) as error:  # a UnicodeDecodeError is a ValueError too
             if not whole:
                 return None, False
             shown = _shown(raw.decode("utf-8", "backslashreplace").rstrip("\r\n"))
             self._refuse(
-                f"{shown} is not JSON; "
+                f"{shown} is not JSON ({getattr(error, 'msg', error)}); "
                 + ("a trace begins with its header" if self._line == 1 else self._restore())
             )
 

@@ -1,0 +1,603 @@
+"""Captures of other tools: the frame times that come out, and what is refused with which words.
+
+Two sources. Small made-up files in ``data/captures`` show one oddity each and are always read. Real
+captures are read where somebody has them: the folder that ``FIXEDSTEP_CAPTURES`` names, or
+``shared/captures`` beside the checkout; they are other people's files and no part of the project.
+
+The oracle for reading is arithmetic on paper (the made-up files are short) and, for the real ones,
+the files' own time column, which the reader does not use.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from array import array
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixedstep import Rate, StepBudget, Timestep
+from fixedstep.captures import Capture, CaptureError, Group, read
+from fixedstep.captures.presentmon import nanoseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Core
+
+MADE = Path(__file__).parent / "data" / "captures"
+U64_MAX = 2**64 - 1
+
+COLUMNS = b"Application,ProcessID,SwapChainAddress,MsBetweenPresents,Dropped\n"
+ROW = b"orbit.exe,71,0xA1,16.5,0\n"
+
+
+def group_of(*deltas: int) -> Group:
+    return Group("orbit.exe", "71", "0xA1", memoryview(array("Q", deltas)))
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Callable[[bytes], Capture]:
+    """Read a capture with these bytes."""
+
+    def read_bytes(content: bytes) -> Capture:
+        path = tmp_path / "made.csv"
+        path.write_bytes(content)
+        return read(path)
+
+    return read_bytes
+
+
+def deltas_of(capture: Capture) -> dict[tuple[str, str, str], list[int]]:
+    return {(g.application, g.process_id, g.swap_chain): list(g.deltas) for g in capture.groups}
+
+
+# What the made-up files give, worked out by hand.
+
+
+def test_frames_are_grouped_by_application_process_and_swap_chain_in_file_order() -> None:
+    """Frame times of interleaved chains are times between different things; the first row of each
+    group measures from before the capture. A group of one row stays, with no frame time."""
+    capture = read(MADE / "presentmon-1.csv")
+    assert capture.rows == 7
+    assert deltas_of(capture) == {
+        ("orbit.exe", "71", "0x00000000000000A1"): [16_000_100, 100_000_000, 17_000_000],
+        ("orbit.exe", "71", "0x00000000000000B2"): [8_300_000],
+        ("comet.exe", "72", "0x00000000000000A1"): [],
+    }
+    assert [g.swap_chain[-2:] for g in capture.groups] == ["A1", "B2", "A1"]
+    assert capture.warnings == ()
+
+
+def test_frame_time_is_the_column_where_there_is_no_time_between_presents() -> None:
+    """PresentMon 2.0. NA in the first row changes nothing; later, a frame was not measured and the
+    reader says so."""
+    capture = read(MADE / "presentmon-2.0.csv")
+    assert capture.rows == 5
+    assert deltas_of(capture) == {("orbit.exe", "71", "0xA1"): [16_700_100, 16_633_300, 50_000_000]}
+    assert len(capture.warnings) == 1
+    assert "left out: 1, the first in line 5" in capture.warnings[0]
+
+
+def test_the_time_between_presents_is_preferred_to_the_frame_time() -> None:
+    capture = read(MADE / "presentmon-2.4.csv")
+    assert deltas_of(capture) == {("orbit.exe", "71", "0xA1"): [16_700_100, 16_633_300]}
+    assert capture.warnings == ()
+
+
+def test_semicolons_decimal_commas_a_byte_order_mark_and_crlf_are_read() -> None:
+    capture = read(MADE / "european.csv")
+    assert (MADE / "european.csv").read_bytes().count(b"\r\n") == 5
+    assert deltas_of(capture) == {
+        ("Umlaufbahn.exe", "71", "0xA1"): [16_811_000, 16_497_000, 1_000_000]
+    }
+    assert capture.warnings == ()
+
+
+def test_comment_lines_before_the_columns_are_passed_over() -> None:
+    capture = read(MADE / "comment-lines.csv")
+    assert capture.rows == 3
+    assert deltas_of(capture) == {("orbit.exe", "71", "0xA1"): [3_429_000, 2_863_000]}
+
+
+def test_rows_may_be_shorter_than_the_header() -> None:
+    """OCAT puts the hardware into the first row alone, with commas inside quotes."""
+    capture = read(MADE / "ragged.csv")
+    assert deltas_of(capture) == {("orbit.exe", "71", "0xA1"): [12_166_000, 10_201_000]}
+    assert capture.warnings == ()
+
+
+def test_a_last_line_without_its_end_counts_if_its_frame_time_is_whole() -> None:
+    capture = read(MADE / "no-time-no-last-line-end.csv")
+    assert not (MADE / "no-time-no-last-line-end.csv").read_bytes().endswith(b"\n")
+    assert deltas_of(capture) == {("orbit.exe", "71", "0xA1"): [16_497_000, 16_672_000]}
+    assert capture.warnings == ()
+
+
+@pytest.mark.parametrize("path", sorted(MADE.glob("*.csv")), ids=lambda path: path.name)
+def test_a_capture_cut_at_any_byte_gives_no_wrong_frame_time(path: Path, tmp_path: Path) -> None:
+    """Whatever is left of a file, each group read from it begins the group of the whole file; and a
+    frame whose row was begun is either counted, or the loss is told."""
+    content = path.read_bytes()
+    whole = deltas_of(read(path))
+    cut = tmp_path / "cut.csv"
+    refused = warned = 0
+    for size in range(len(content)):
+        cut.write_bytes(content[:size])
+        try:
+            capture = read(cut)
+        except CaptureError:
+            refused += 1
+            continue
+        warned += bool(capture.warnings)
+        for key, deltas in deltas_of(capture).items():
+            if key in whole:
+                assert deltas == whole[key][: len(deltas)], size
+            else:  # the row was cut within its swap chain's address; it gives no frame time
+                raise AssertionError(f"a group that is not in the file, cut at {size}: {key}")
+        begun = content[:size].replace(b"\r\n", b"\n").rstrip(b"\r").split(b"\n")
+        begun = [line for line in begun if line.strip() and not line.startswith(b"//")]
+        if capture.rows < len(begun) - 1:
+            assert capture.warnings, size
+    assert refused > 50
+    assert warned > 10
+
+
+# What is refused, and what is right all the same.
+
+NOT_READ = [
+    ("empty", b"", "holds no rows"),
+    ("only blank lines", b"\n \n\n", "holds no rows"),
+    ("only comments", b"//GameName=orbit.exe\n", "holds no rows"),
+    ("columns alone", COLUMNS, "has columns but no rows"),
+    ("an image", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "line 1: this is no PresentMon CSV"),
+    ("zero bytes", bytes(100), "line 1: holds a zero byte"),
+    ("a program", b"\x7fELF\x02\x01\x01\x00\x00\x00\n", "line 1: holds a zero byte"),
+    ("UTF-16", COLUMNS.decode().encode("utf-16"), "line 1: is UTF-16 text; save it as UTF-8"),
+    ("one endless line", b"x" * 10**6, "line 1: is longer than 65536 bytes"),
+    ("JSON on one line", b'{"traceEvents":[' + b"1," * 50_000, 'begins \'{"traceEvents":[1,1,'),
+    (
+        "another tool",
+        b"fps,frametime,cpu_load\n60,16.6,10\n",
+        "found 'fps,frametime,cpu_load'",
+    ),
+    ("no frame time", b"Application,ProcessID,SwapChainAddress\na,1,2\n", "MsBetweenPresents"),
+    (
+        "two frame times",
+        b"Application,ProcessID,SwapChainAddress,MsBetweenPresents,msBetweenPresents\n",
+        "the column MsBetweenPresents is there 2 times",
+    ),
+    ("a short row", COLUMNS + ROW + b"orbit.exe,71\n" + ROW, "line 3: has 2 fields"),
+    ("words", COLUMNS + ROW + b"orbit.exe,71,0xA1,fast,0\n", "line 3: MsBetweenPresents 'fast' is"),
+    ("the columns again", COLUMNS + ROW + COLUMNS, "line 3: MsBetweenPresents 'MsBetweenPresents'"),
+    ("an empty value", COLUMNS + b"orbit.exe,71,0xA1,,0\n", "line 2: MsBetweenPresents '' is not"),
+    ("not a number", COLUMNS + ROW + b"orbit.exe,71,0xA1,NaN,0\n", "'NaN' is not a decimal"),
+    ("infinity", COLUMNS + ROW + b"orbit.exe,71,0xA1,inf,0\n", "'inf' is not a decimal number"),
+    ("underscores", COLUMNS + ROW + b"orbit.exe,71,0xA1,1_6,0\n", "'1_6' is not a decimal number"),
+    ("negative", COLUMNS + ROW + b"orbit.exe,71,0xA1,-0.1,0\n", "'-0.1' is negative"),
+    ("an absurd power", COLUMNS + ROW + b"orbit.exe,71,0xA1,1e400,0\n", "'1e400' is out of range"),
+    (
+        "a power beyond all",
+        COLUMNS + ROW + b"orbit.exe,71,0xA1,1e999999999999999999999,0\n",
+        "is out of range",
+    ),
+    (
+        "ten thousand digits",
+        COLUMNS + ROW + b"orbit.exe,71,0xA1," + b"9" * 10_000 + b",0\n",
+        "line 3: MsBetweenPresents '99999",
+    ),
+    (
+        "two points",
+        COLUMNS.replace(b",", b";") + b"orbit.exe;71;0xA1;1.234,5;0\n",
+        "'1.234,5' is not a decimal number",
+    ),
+    (
+        "more than 64 bits together",
+        COLUMNS + ROW + b"orbit.exe,71,0xA1,18446744073709.551615,0\n" + ROW,
+        "line 4: the frame times of orbit.exe add up to more than",
+    ),
+    ("a zero byte", COLUMNS + ROW + b"orbit.exe,71,0xA1\0,16.5,0\n", "line 3: holds a zero byte"),
+    (
+        "a quote never closed",
+        COLUMNS + ROW + b'"orbit.exe,71,0xA1,16.5,0\n' + ROW,
+        "line 3: has 1 fields",
+    ),
+    (
+        "undecodable megabytes",
+        COLUMNS + ROW + b"\xff" * 60_000 + b",71,0xA1,16.5,0\n",
+        "line 3: is no line of CSV",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [case[1:] for case in NOT_READ], ids=[case[0] for case in NOT_READ]
+)
+def test_what_cannot_be_read_exactly_is_refused_with_the_file_and_the_reason(
+    content: bytes, words: str, made: Callable[[bytes], Capture]
+) -> None:
+    with pytest.raises(CaptureError) as caught:
+        made(content)
+    assert words in str(caught.value)
+    assert "made.csv" in str(caught.value)
+    assert len(str(caught.value)) < 600, "a message is for reading"
+
+
+def test_the_largest_frame_time_of_64_bits_is_read(made: Callable[[bytes], Capture]) -> None:
+    """The neighbour of a refused case: without it the range check could refuse everything."""
+    capture = made(COLUMNS + ROW + b"orbit.exe,71,0xA1,18446744073709.551615,0\n")
+    assert list(capture.groups[0].deltas) == [U64_MAX]
+
+
+def test_a_missing_file_and_a_folder_are_the_systems_own_errors(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "nowhere.csv")
+    with pytest.raises((IsADirectoryError, PermissionError)):
+        read(tmp_path)
+
+
+def test_a_name_in_an_old_code_page_is_shown_and_does_not_stop_the_reading(
+    made: Callable[[bytes], Capture],
+) -> None:
+    row = b"K\xfcche.exe,71,0xA1,16.5,0\n"
+    capture = made(COLUMNS + row + row + row.replace(b"\xfc", b"\xe4"))
+    assert [g.application for g in capture.groups] == ["K\\xfcche.exe", "K\\xe4che.exe"]
+
+
+def test_the_tail_of_zero_bytes_that_a_crash_leaves_is_told(
+    made: Callable[[bytes], Capture],
+) -> None:
+    capture = made(COLUMNS + ROW + ROW + b"orbit.exe,71,0xA1,17.5,0" + bytes(900))
+    assert list(capture.groups[0].deltas) == [16_500_000, 17_500_000]
+    assert "line 4, the last, ends in zero bytes" in capture.warnings[0]
+
+
+def test_a_last_frame_time_that_may_be_cut_is_left_out_and_told(
+    made: Callable[[bytes], Capture],
+) -> None:
+    columns = COLUMNS.replace(b",Dropped", b"")
+    row = ROW.replace(b",0\n", b"\n")
+    assert list(made(columns + row + row).groups[0].deltas) == [16_500_000]
+    capture = made(columns + row + row + row[:-2])
+    assert list(capture.groups[0].deltas) == [16_500_000]
+    assert "line 4, the last, has no line end" in capture.warnings[0]
+
+
+def test_a_cut_row_whose_frame_time_is_whole_is_counted_and_told(
+    made: Callable[[bytes], Capture],
+) -> None:
+    columns, row = COLUMNS[:-1] + b",Mode\n", ROW[:-1] + b",Flip\n"
+    capture = made(columns + row + row + row[: -len(b",Flip\n")])
+    assert list(capture.groups[0].deltas) == [16_500_000, 16_500_000]
+    assert "line 4 is cut off after 5 of 6 fields" in capture.warnings[0]
+
+
+# Decimal text to nanoseconds.
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("16.811", 16_811_000),
+        ("16.60830000000000", 16_608_300),
+        ("0", 0),
+        ("-0.0", 0),
+        ("+1", 1_000_000),
+        (".5", 500_000),
+        ("5.", 5_000_000),
+        ("5e-05", 50),
+        ("1E3", 1_000_000_000),
+        ("0.0000005", 0),
+        ("0.0000015", 2),
+        ("0.0000025", 2),
+        ("0.00000250000000000000000000000000000000000001", 3),
+        ("0." + "0" * 5000 + "1", 0),
+        ("1e-400", 0),
+        ("18446744073709.5516154", U64_MAX),
+    ],
+)
+def test_decimal_text_rounds_half_to_even(text: str, whole: int) -> None:
+    assert nanoseconds(text) == whole
+
+
+@given(
+    st.integers(0, 10**14),
+    st.one_of(st.just(5), st.integers(0, 10**12)),
+    st.integers(6, 12),
+)
+def test_decimal_text_equals_exact_fractions(whole: int, part: int, places: int) -> None:
+    """The oracle is the standard library's rational, whose round() is half to even."""
+    text = f"{whole}.{part % 10**places:0{places}d}"
+    exact = round(Fraction(text) * 10**6)
+    if exact > U64_MAX:
+        with pytest.raises(ValueError, match="out of range"):
+            nanoseconds(text)
+    else:
+        assert nanoseconds(text) == exact
+
+
+def test_a_float_on_the_way_would_give_other_nanoseconds() -> None:
+    """The negative control: the detour that the reader does without is a real fault."""
+    text = "16.4212905"
+    assert nanoseconds(text) == 16_421_290
+    assert round(float(text) * 10**6) == 16_421_291
+
+
+# Figures over a group.
+
+
+def test_percentiles_are_nearest_rank_over_frame_times() -> None:
+    """Ninety-nine even frames and a long one: p99 must not see it, and p99.9 must."""
+    group = group_of(100_000_000, *[16_666_667] * 99)
+    assert group.percentile(50) == group.percentile(99) == 16_666_667
+    assert group.percentile(99.9) == group.percentile("99.9") == group.percentile(100) == 10**8
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=40), st.integers(0, 1000))
+def test_a_percentile_is_the_least_frame_time_that_enough_frames_do_not_exceed(
+    deltas: list[int], permille: int
+) -> None:
+    enough = [d for d in deltas if sum(x <= d for x in deltas) * 1000 >= permille * len(deltas)]
+    assert group_of(*deltas).percentile(Fraction(permille, 10)) == min(enough)
+
+
+@pytest.mark.parametrize("p", [-1, 100.1, "nan", "fast"])
+def test_a_percentile_out_of_range_is_refused(p: float | str) -> None:
+    with pytest.raises(ValueError, match=r"percentile must be 0 \.\. 100 percent, not"):
+        group_of(1, 2).percentile(p)
+
+
+def test_a_group_without_frame_times_has_no_percentile_but_has_figures() -> None:
+    group = group_of()
+    assert (group.frames, group.total, list(group.timestamps())) == (0, 0, [])
+    with pytest.raises(ValueError, match="check frames first"):
+        group.percentile(50)
+
+
+def test_frame_times_cannot_be_written_to() -> None:
+    deltas = read(MADE / "presentmon-1.csv").groups[0].deltas
+    with pytest.raises(TypeError):
+        deltas[0] = 1
+    assert deltas[0] == 16_000_100
+
+
+# Real captures.
+
+
+class Real(NamedTuple):
+    """A group of a real capture and everything that must come out of it."""
+
+    file: str
+    swap_chain: str
+    frames: int
+    sum_ns: int
+    percentiles: tuple[int, int, int, int, int]
+    hz_60: tuple[int, int, int, int, int]
+    exact: tuple[int, int, int]
+    budget_3: tuple[int, int]
+    fps: str
+
+
+# min p50 p99 p99.9 max; steps dropped zero-step largest-due remainder; the first three at exactly
+# 60 Hz; steps and dropped with a budget of 3; frames a second over the whole.
+REAL = [
+    Real(
+        "presentmon-1.x-gold1-two-swapchains.csv",
+        "0B7CA0",
+        25,
+        1_217_021_700,
+        (12_592_800, 17_993_500, 233_391_700, 233_391_700, 233_391_700),
+        (52, 21, 0, 14, 355_009),
+        (52, 21, 0),
+        (40, 33),
+        "20.5420",
+    ),
+    Real(
+        "presentmon-1.x-gold4-stall420ms.csv",
+        "8B1ED0",
+        115,
+        3_370_193_200,
+        (12_854_500, 16_708_400, 300_857_300, 420_329_000, 420_329_000),
+        (152, 50, 1, 25, 3_526_466),
+        (152, 50, 1),
+        (141, 61),
+        "34.1227",
+    ),
+    Real(
+        "presentmon-2.0-gold4-stall420ms.csv",
+        "8B1ED0",
+        113,
+        3_236_702_500,
+        (12_892_100, 16_684_800, 300_802_900, 420_563_600, 420_563_600),
+        (146, 48, 1, 25, 3_369_102),
+        (146, 48, 1),
+        (137, 57),
+        "34.9121",
+    ),
+    Real(
+        "presentmon-2.4-gold4-stall420ms.csv",
+        "8B1ED0",
+        113,
+        3_236_343_300,
+        (12_854_500, 16_703_500, 300_857_300, 420_329_000, 420_329_000),
+        (146, 48, 1, 25, 3_009_902),
+        (146, 48, 1),
+        (137, 57),
+        "34.9159",
+    ),
+    Real(
+        "ocat-metroexodus-ragged-first-row.csv",
+        "5D7910",
+        2501,
+        25_376_752_000,
+        (6_840_000, 10_201_000, 12_654_000, 14_632_000, 17_945_000),
+        (1522, 0, 979, 1, 10_084_826),
+        (1522, 0, 979),
+        (1522, 0),
+        "98.5548",
+    ),
+    Real(
+        "presentmon-1.3-farcry-simple.csv",
+        "E0BCF0",
+        1170,
+        15_239_188_000,
+        (7_854_000, 12_544_000, 16_829_000, 79_734_000, 80_095_000),
+        (914, 0, 274, 5, 5_854_362),
+        (914, 0, 274),
+        (909, 5),
+        "76.7757",
+    ),
+    Real(
+        "presentmon-no-time-column-farcry-head.csv",
+        "E0BCF0",
+        300,
+        4_363_001_000,
+        (9_216_000, 12_774_000, 36_381_000, 80_095_000, 80_095_000),
+        (261, 0, 57, 5, 13_000_913),
+        (261, 0, 57),
+        (256, 5),
+        "68.7600",
+    ),
+    Real(
+        "capframex-csv-comment-header-re2-head.csv",
+        "F3DB00",
+        1999,
+        6_986_695_000,
+        (2_863_000, 3_429_000, 3_841_000, 4_408_000, 4_453_000),
+        (419, 0, 1580, 1, 3_361_527),
+        (419, 0, 1580),
+        (419, 0),
+        "286.1153",
+    ),
+    Real(
+        "presentmon-1.3-apex-11rows.csv",
+        "B55E20",
+        10,
+        196_149_000,
+        (17_091_000, 18_990_000, 23_388_000, 23_388_000, 23_388_000),
+        (11, 0, 0, 2, 12_815_663),
+        (11, 0, 0),
+        (11, 0),
+        "50.9817",
+    ),
+]
+
+
+@pytest.fixture(scope="session")
+def captures() -> Path:
+    """The folder of real captures. Skips where there is none, unless it was named on purpose."""
+    named = os.environ.get("FIXEDSTEP_CAPTURES")
+    folder = Path(named or Path(__file__).resolve().parents[2] / "shared" / "captures")
+    if not folder.is_dir():
+        if named is not None:
+            pytest.fail(f"FIXEDSTEP_CAPTURES names {named!r}, which is no folder", pytrace=False)
+        pytest.skip("no real captures here; FIXEDSTEP_CAPTURES names the folder that has them")
+    return folder
+
+
+def chain(capture: Capture, swap_chain: str) -> Group:
+    (group,) = (g for g in capture.groups if g.swap_chain.endswith(swap_chain))
+    return group
+
+
+def schedule(
+    core: Core, group: Group, timestep: Timestep | Rate, budget: int
+) -> tuple[int, int, int, int, int]:
+    """Steps, dropped, frames without a step, largest due, remainder."""
+    loop = core.FrameLoop(timestep, StepBudget(budget))
+    plans = list(loop.begin_frames(group.timestamps()))
+    return (
+        sum(plan.step_count for plan in plans),
+        sum(plan.dropped for plan in plans),
+        sum(plan.step_count == 0 for plan in plans),
+        max(plan.step_count + plan.dropped for plan in plans),
+        plans[-1].remainder,
+    )
+
+
+@pytest.mark.parametrize("real", REAL, ids=lambda real: real.file)
+def test_a_real_capture_gives_its_frame_times(real: Real, captures: Path) -> None:
+    group = chain(read(captures / real.file), real.swap_chain)
+    assert (group.frames, group.total) == (real.frames, real.sum_ns)
+    found = [group.percentile(p) for p in (0, 50, 99, "99.9", 100)]
+    assert tuple(found) == real.percentiles
+    assert f"{group.frames * 10**9 / group.total:.4f}" == real.fps
+
+
+@pytest.mark.parametrize("real", REAL, ids=lambda real: real.file)
+def test_a_real_capture_gives_its_schedule(real: Real, captures: Path, core: Core) -> None:
+    group = chain(read(captures / real.file), real.swap_chain)
+    hz_60 = schedule(core, group, Timestep.HZ_60, 5)
+    assert hz_60 == real.hz_60
+    assert hz_60[0] + hz_60[1] == real.sum_ns // 16_666_667
+    assert hz_60[4] == real.sum_ns % 16_666_667
+    assert schedule(core, group, Rate(60), 5)[:3] == real.exact
+    assert schedule(core, group, Timestep.HZ_60, 3)[:2] == real.budget_3
+
+
+def test_one_nanosecond_less_in_a_real_capture_shows(captures: Path, core: Core) -> None:
+    """The negative control of the table: it would not agree with other frame times."""
+    real = REAL[1]
+    deltas = list(chain(read(captures / real.file), real.swap_chain).deltas)
+    deltas[0] -= 1
+    assert schedule(core, group_of(*deltas), Timestep.HZ_60, 5) == (152, 50, 1, 25, 3_526_465)
+
+
+def test_semicolons_and_decimal_commas_of_a_converted_capture(captures: Path, core: Core) -> None:
+    name = "DERIVED-presentmon-farcry-semicolon-decimalcomma-bom-crlf.csv"
+    (group,) = read(captures / name).groups
+    assert (group.frames, group.total) == (119, 2_105_059_000)
+    assert schedule(core, group, Timestep.HZ_60, 5)[:4] == (126, 0, 11, 5)
+    original = read(captures / "presentmon-1.3-farcry-simple.csv").groups[0]
+    assert list(group.deltas) == list(original.deltas[:119])
+
+
+def test_foreign_columns_between_the_known_ones_change_nothing(captures: Path, core: Core) -> None:
+    (group,) = read(captures / "made" / "frameview-odd-columns.csv").groups
+    assert (group.frames, group.total) == (99, 1_809_056_000)
+    assert schedule(core, group, Timestep.HZ_60, 5)[:3] == (102, 6, 4)
+    assert schedule(core, group, Timestep.HZ_60, 5)[4] == 9_055_964
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "chrome-trace-animation-120hz-trimmed.json",
+        "made/afterburner-one-sample-a-second.csv",
+        "made/capframex-two-runs.json",
+        "made/mangohud-2021-frametime-microseconds.csv",
+        "made/mangohud-old-no-column-header.csv",
+        "made/mangohud-sampled-100ms.csv",
+        "made/mangohud-v1-perframe.csv",
+    ],
+)
+def test_formats_that_are_not_known_are_refused_and_not_guessed(name: str, captures: Path) -> None:
+    with pytest.raises(CaptureError, match=r"looked for .*MsBetweenPresents"):
+        read(captures / name)
+
+
+@pytest.mark.parametrize(
+    "name", ["presentmon-1.x-gold1-two-swapchains.csv", "presentmon-1.x-gold4-stall420ms.csv"]
+)
+def test_frame_times_add_up_to_the_time_column_in_every_group(name: str, captures: Path) -> None:
+    """The time since the start, which the reader does not use, says the same to the nanosecond, in
+    every group; in file order it goes back, where chains interleave."""
+    with (captures / name).open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    at: dict[tuple[str, str, str], list[int]] = {}
+    for row in rows:
+        key = row["Application"], row["ProcessID"], row["SwapChainAddress"]
+        at.setdefault(key, []).append(int(Fraction(row["TimeInSeconds"]) * 10**9))
+    in_file_order = [Fraction(row["TimeInSeconds"]) for row in rows]
+    assert any(b < a for a, b in pairwise(in_file_order))
+    found = deltas_of(read(captures / name))
+    assert set(found) == set(at)
+    assert len(found) >= 5
+    for key, times in at.items():
+        assert [times[0], *accumulate(found[key], initial=times[0])][1:] == times
