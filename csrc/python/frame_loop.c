@@ -163,6 +163,22 @@ static bool same_stats(const fs_stats *a, const fs_stats *b)
         && a->schedule_hash == b->schedule_hash;
 }
 
+/* How many timestamps there are, or 0 where that cannot be trusted: `__len__` of an unknown type. */
+static size_t length_of(PyObject *timestamps)
+{
+    if (PyList_CheckExact(timestamps)) {
+        return (size_t)PyList_Size(timestamps);
+    }
+    PyObject *view = PyMemoryView_FromObject(timestamps);
+    const Py_ssize_t length = view == NULL ? -1 : PyObject_Size(view);
+    Py_XDECREF(view);
+    if (length < 0) {
+        PyErr_Clear(); /* no buffer, or one without dimensions: the blocks will tell */
+        return 0;
+    }
+    return (size_t)length;
+}
+
 /* Run copies of the loop and the tally over the timestamps and take them over at the end, so that a bad
  * timestamp in the middle leaves everything as it was. */
 static bool plan_batch(fs_state *state, fs_loop_object *self, PyObject *timestamps,
@@ -178,14 +194,8 @@ static bool plan_batch(fs_state *state, fs_loop_object *self, PyObject *timestam
     const fs_stats tally_before = own_tally == NULL ? (fs_stats){0} : *own_tally;
     fs_stats tally = tally_before;
 
-    if (columns != NULL) {
-        const Py_ssize_t length = PyObject_Size(timestamps);
-        if (length < 0) {
-            PyErr_Clear(); /* an iterator, or no sequence at all: the blocks will tell */
-        }
-        if (!columns_resize(columns, length > 0 ? (size_t)length : 0)) {
-            return false;
-        }
+    if (columns != NULL && !columns_resize(columns, length_of(timestamps))) {
+        return false;
     }
     PyObject *blocks = fs_ask(state->arguments, "timestamp_blocks", timestamps);
     if (blocks == NULL) {

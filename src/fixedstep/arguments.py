@@ -35,9 +35,18 @@ _CLOCK_FIX = "time.monotonic_ns() gives one, and seconds become one with round(s
 _ORIGIN_FIX = "measure from an origin that no reading can precede or exceed by 584 years"
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
+def shown(value: object) -> str:
+    """A short repr for an error text. A repr that fails must not hide the error it was made for."""
+    try:
+        text = repr(value)
+    except Exception as error:
+        return f"(its repr raises {type(error).__name__})"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _digits(number: int) -> str:
+    """The number, unless it is one of thousands of digits, which Python refuses to print."""
+    return str(number) if number.bit_length() <= 256 else f"one of {number.bit_length()} bits"
 
 
 def integer(
@@ -52,10 +61,12 @@ def integer(
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(
-            f"{name} must be {kind}, not {type(value).__name__} {_shown(value)}; {fix}"
+            f"{name} must be {kind}, not {type(value).__name__} {shown(value)}; {fix}"
         ) from None
     if not low <= number <= high:
-        raise OverflowError(f"{name} must be {kind} in {low} .. {high}, not {number}; {fix}")
+        raise OverflowError(
+            f"{name} must be {kind} in {low} .. {high}, not {_digits(number)}; {fix}"
+        )
     return number
 
 
@@ -125,14 +136,19 @@ def i64(value: object) -> int:
 
 def real(value: object) -> float:
     """What ``absorb_f32_bits`` and its kin take: a float, or a number that becomes one."""
-    if isinstance(value, (str, bytes, bytearray)) or not (
-        hasattr(value, "__float__") or hasattr(value, "__index__")
-    ):
+    kind = type(value)
+    if not (hasattr(kind, "__float__") or hasattr(kind, "__index__")):
         raise TypeError(
-            f"value must be a float, not {type(value).__name__} {_shown(value)}; "
+            f"value must be a float, not {kind.__name__} {shown(value)}; "
             "use absorb_bytes for text and raw data"
         )
-    return float(value)  # type: ignore[arg-type]
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        raise OverflowError(
+            f"value must be within float64, about 1.8e308 in size, not {shown(value)}; "
+            "use absorb_bytes"
+        ) from None
 
 
 def float32_overflow(value: float) -> OverflowError:
@@ -175,7 +191,7 @@ def byte_view(buffer: object) -> memoryview:
         view = memoryview(buffer)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(
-            f"buffer must be a bytes-like object, not {type(buffer).__name__} {_shown(buffer)}; "
+            f"buffer must be a bytes-like object, not {type(buffer).__name__} {shown(buffer)}; "
             "text becomes one with .encode(), numbers have absorb_u64 and its kin"
         ) from None
     if not view.c_contiguous:
@@ -183,7 +199,7 @@ def byte_view(buffer: object) -> memoryview:
             f"buffer must be C-contiguous, not strides {view.strides} over shape {view.shape}; "
             "copy it first, with bytes(buffer) or numpy.ascontiguousarray"
         )
-    return view.cast("B")
+    return view.cast("B") if view.nbytes else memoryview(b"")  # cast refuses a shape of (0, 3)
 
 
 def _timestamp_view(buffer: memoryview) -> memoryview:
@@ -231,7 +247,7 @@ def _iterable_blocks(timestamps: Iterable[int]) -> Iterator[bytes]:
     if isinstance(timestamps, str) or not hasattr(timestamps, "__iter__"):
         raise TypeError(
             f"timestamps must be a buffer of unsigned 64-bit integers or an iterable of integers, "
-            f"not {type(timestamps).__name__} {_shown(timestamps)}; "
+            f"not {type(timestamps).__name__} {shown(timestamps)}; "
             "a single timestamp goes to begin_frame"
         )
     items = iter(timestamps)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from .reference import FramePlan
 
+_TYPECODES = "QIQQ"  # first_tick, step_count, dropped, remainder
+
 
 class FramePlans(Sequence["FramePlan"]):
     """The result of `FrameLoop.begin_frames`: a sequence of `FramePlan`, stored as columns.
@@ -57,7 +59,7 @@ class FramePlans(Sequence["FramePlan"]):
         columns: tuple[list[int], ...],
     ) -> FramePlans:
         packed = (
-            array(form, column).tobytes() for form, column in zip("QIQQ", columns, strict=True)
+            array(form, column).tobytes() for form, column in zip(_TYPECODES, columns, strict=True)
         )
         return cls._from_bytes(plan_type, scale, unit, *packed)
 
@@ -129,14 +131,22 @@ class FramePlans(Sequence["FramePlan"]):
         return hash((self._scale, self._unit, self._columns))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._scale, self._unit, *self._columns)
+        # as arrays, whose pickles load on a machine with the other byte order
+        return _restore, (self._scale, self._unit, *map(array, _TYPECODES, self._columns))
 
     def __repr__(self) -> str:
         """Says what it is; a million plans are not worth evaluating back."""
         return f"<FramePlans: {len(self)} frames of {self.timestep!r}>"
 
 
-def _restore(scale: int, unit: int, *columns: bytes) -> FramePlans:
+def _restore(scale: int, unit: int, *columns: array[int]) -> FramePlans:
     from .backend import core  # at call time: the cores themselves import this file
 
-    return FramePlans._from_bytes(core.FramePlan, scale, unit, *columns)
+    if [getattr(column, "typecode", None) for column in columns] != list(_TYPECODES) or (
+        len({len(column) for column in columns}) != 1
+    ):
+        raise ValueError(
+            f"a batch must have four columns of types {_TYPECODES} and equal length; "
+            "the saved state is damaged"
+        )
+    return FramePlans._from_bytes(core.FramePlan, scale, unit, *(c.tobytes() for c in columns))

@@ -124,16 +124,17 @@ class FrameLoop(_Final):
 
     __slots__ = ("_bank", "_budget", "_last", "_scale", "_tick", "_unit")
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         timestep: Timestep | Rate = Timestep.HZ_60,
         budget: StepBudget = StepBudget.DEFAULT,
         start: Timestamp = ORIGIN,
         *,
         tick: SupportsIndex = 0,
         remainder: SupportsIndex = 0,
-    ) -> None:
-        self._set_state(
+    ) -> FrameLoop:
+        """From checked arguments. Not ``__init__``, which could be called again on a live loop."""
+        return _loop(
             *configuration.frame_loop(timestep, budget, start, tick=tick, remainder=remainder)
         )
 
@@ -154,9 +155,7 @@ class FrameLoop(_Final):
     def _from_state(
         cls, scale: int, unit: int, budget: int, last: int, bank: int, tick: int
     ) -> FrameLoop:
-        loop = cls.__new__(cls)
-        loop._set_state(*configuration.frame_loop_state(scale, unit, budget, last, bank, tick))
-        return loop
+        return _loop(*configuration.frame_loop_state(scale, unit, budget, last, bank, tick))
 
     def begin_frame(self, now: Timestamp, /) -> FramePlan:
         """Plan one frame: bank the time since the last one, and take whole steps out.
@@ -299,9 +298,7 @@ class FrameLoop(_Final):
         return Timestamp(self._last)
 
     def __copy__(self) -> FrameLoop:
-        loop = FrameLoop.__new__(FrameLoop)
-        loop._set_state(*self._state())
-        return loop
+        return _loop(*self._state())
 
     def __deepcopy__(self, memo: object, /) -> FrameLoop:
         return self.__copy__()
@@ -317,6 +314,12 @@ class FrameLoop(_Final):
 
     def __repr__(self) -> str:
         return text.frame_loop(*self._state())
+
+
+def _loop(scale: int, unit: int, budget: int, last: int, bank: int, tick: int) -> FrameLoop:
+    loop = object.__new__(FrameLoop)
+    loop._set_state(scale, unit, budget, last, bank, tick)
+    return loop
 
 
 @final
@@ -669,14 +672,17 @@ class FrameStats(_Final):
 
     __slots__ = ("_frames", "_schedule_hash", "_steps_dropped", "_ticks")
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         frames: SupportsIndex = 0,
         ticks: SupportsIndex = 0,
         steps_dropped: SupportsIndex = 0,
         schedule_hash: SupportsIndex = FNV_OFFSET,
-    ) -> None:
-        self._set_state(*configuration.frame_stats(frames, ticks, steps_dropped, schedule_hash))
+    ) -> FrameStats:
+        """From checked arguments. Not ``__init__``, which could be called again on a live tally."""
+        stats = object.__new__(cls)
+        stats._set_state(*configuration.frame_stats(frames, ticks, steps_dropped, schedule_hash))
+        return stats
 
     def _set_state(self, frames: int, ticks: int, steps_dropped: int, schedule_hash: int) -> None:
         self._frames = frames

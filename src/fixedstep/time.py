@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import gcd
 from typing import Any, ClassVar, NamedTuple, NewType, NoReturn, SupportsIndex
 
-from .arguments import U32_MAX, U64_MAX, nanos, positive, timestamp
+from .arguments import U32_MAX, U64_MAX, nanos, positive, shown, timestamp
 
 Nanos = NewType("Nanos", int)
 """A span of time in nanoseconds, ``0 .. 2**64 - 1``."""
@@ -229,7 +229,7 @@ def scale_and_unit(timestep: Timestep | Rate) -> tuple[int, int]:
     if isinstance(timestep, Rate):
         return timestep.numerator, timestep.denominator * _SECOND
     raise TypeError(
-        f"timestep must be a Timestep or a Rate, not {type(timestep).__name__} {timestep!r}; "
+        f"timestep must be a Timestep or a Rate, not {type(timestep).__name__} {shown(timestep)}; "
         "Timestep(16_666_667) is a step in nanoseconds, Rate(60) is exactly 60 steps a second"
     )
 
@@ -244,6 +244,6 @@ def budget_steps(budget: StepBudget) -> int:
     if isinstance(budget, StepBudget):
         return budget.steps
     raise TypeError(
-        f"budget must be a StepBudget, not {type(budget).__name__} {budget!r}; "
+        f"budget must be a StepBudget, not {type(budget).__name__} {shown(budget)}; "
         "StepBudget(5) lets a frame run at most five steps"
     )

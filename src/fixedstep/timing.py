@@ -86,6 +86,7 @@ class FrameTiming:
         """
         if type(cpu_frame) is not int or not 0 <= cpu_frame <= U64_MAX:
             cpu_frame = Nanos(arguments.nanos(cpu_frame, "cpu_frame"))
+        drawn = bool(drawn)  # first: what is neither true nor false raises, and counts nothing
         if not self.count or cpu_frame < self._min:
             self._min = cpu_frame
         if cpu_frame > self._max:
@@ -145,7 +146,7 @@ class FrameTiming:
 
         try:
             share = Fraction(p if isinstance(p, Fraction) else str(p))
-        except ValueError:
+        except (ValueError, ZeroDivisionError):
             raise TypeError(
                 f"percentile must be a number from 0 to 100, not {type(p).__name__} {p!r}; "
                 "99.9 is the span that one frame in a thousand exceeds"
