@@ -1,0 +1,236 @@
+"""FrameTiming: measured frames in constant memory, percentiles within 1/128.
+
+The oracle keeps every sample and sorts them, which is what FrameTiming exists not to do. Nothing
+here is timed: the spans are numbers.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import sys
+from array import array
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixedstep import FrameTiming, Nanos
+
+U64_MAX = 2**64 - 1
+MS = 1_000_000
+
+spans = (
+    st.sampled_from([0, 1, 63, 64, 127, 128, 129, 255, 256, 2**32, 2**63, U64_MAX])
+    | st.integers(0, 300)
+    | st.integers(10 * MS, 40 * MS)
+    | st.integers(0, U64_MAX)
+)
+shares = (
+    st.sampled_from([0, 1, 50, 90, 99, 100])
+    | st.integers(0, 100)
+    | st.fractions(0, 100, max_denominator=1000)
+)
+
+
+def timing_of(samples: list[int]) -> FrameTiming:
+    timing = FrameTiming()
+    for nanos in samples:
+        timing.record(Nanos(nanos), drawn=True)
+    return timing
+
+
+def nearest_rank(samples: list[int], p: Fraction) -> int:
+    """The smallest sample that at least p percent of the samples do not exceed."""
+    ordered = sorted(samples)
+    return ordered[max(math.ceil(p * len(ordered) / 100), 1) - 1]
+
+
+def test_a_fresh_summary_is_all_zero() -> None:
+    timing = FrameTiming()
+    assert (timing.count, timing.min, timing.max, timing.sum) == (0, 0, 0, 0)
+    assert (timing.drawn, timing.skipped) == (0, 0)
+    assert [timing.percentile(p) for p in (0, 50, 100)] == [0, 0, 0]
+
+
+def test_frames_are_summed_up() -> None:
+    timing = FrameTiming()
+    timing.record(Nanos(30), drawn=True)
+    timing.record(Nanos(10), drawn=False)
+    timing.record(Nanos(20), drawn=True)
+    assert (timing.count, timing.min, timing.max, timing.sum) == (3, 10, 30, 60)
+    assert (timing.drawn, timing.skipped) == (2, 1)
+
+
+def test_the_first_frame_sets_the_minimum() -> None:
+    assert timing_of([7]).min == 7
+    assert timing_of([7, 9]).min == 7
+    assert timing_of([0, 9]).min == 0
+
+
+@given(samples=st.lists(spans, min_size=1, max_size=80), p=shares)
+def test_a_percentile_is_within_a_128th_of_the_true_one(
+    samples: list[int], p: int | Fraction
+) -> None:
+    timing = timing_of(samples)
+    true = nearest_rank(samples, Fraction(p))
+    assert abs(timing.percentile(p) - true) <= Fraction(true, 128)
+    assert timing.count == len(samples)
+    assert (timing.min, timing.max) == (min(samples), max(samples))
+    assert timing.sum == min(sum(samples), U64_MAX)
+
+
+@given(samples=st.lists(st.integers(0, 127), min_size=1, max_size=200), p=shares)
+def test_a_percentile_of_short_spans_is_exact(samples: list[int], p: int | Fraction) -> None:
+    assert timing_of(samples).percentile(p) == nearest_rank(samples, Fraction(p))
+
+
+@given(samples=st.lists(spans, min_size=1, max_size=40))
+def test_percentiles_rise_from_minimum_to_maximum(samples: list[int]) -> None:
+    timing = timing_of(samples)
+    row = [timing.percentile(p) for p in range(101)]
+    assert row == sorted(row)
+    assert (row[0], row[-1]) == (min(samples), max(samples))
+
+
+def test_one_long_frame_in_a_hundred_is_not_p99() -> None:
+    """Nearest rank, not interpolation: 99 of 100 frames do not exceed the short one."""
+    timing = timing_of([16_666_667] * 99 + [100_000_000])
+    for p in (50, 99):
+        assert abs(timing.percentile(p) - 16_666_667) <= 16_666_667 // 128
+    for q in ("99.1", "99.9", "100"):
+        assert abs(timing.percentile(q) - 100_000_000) <= 100_000_000 // 128
+    assert timing.percentile(100) == 100_000_000
+
+
+@pytest.mark.parametrize("p", [99.9, "99.9", Decimal("99.9"), Fraction(999, 10), np.float64(99.9)])
+def test_a_percentile_is_read_as_it_is_written(p: Any) -> None:
+    """The double beside 99.9 is a little less or more than 999 in a thousand, and a thousand frames
+    would tell."""
+    timing = timing_of(list(range(1, 1001)))
+    exact = timing_of([1] * 999 + [10**9])
+    assert exact.percentile(p) == 1
+    assert exact.percentile("99.91") == 10**9
+    assert abs(timing.percentile(p) - 999) <= Fraction(999, 128)
+
+
+@pytest.mark.parametrize(
+    "p",
+    [None, "fast", b"50", [50], object(), 1j, math.nan, "nan", "1/0", "", True],
+    ids=repr,
+)
+def test_a_percentile_that_is_no_number_is_refused(p: Any) -> None:
+    timing = timing_of([1, 2, 3])
+    with pytest.raises(TypeError, match=r"percentile must be a number from 0 to 100"):
+        timing.percentile(p)
+
+
+@pytest.mark.parametrize("p", [-1, 101, -0.001, 100.1, "1e9", Decimal(-5), Fraction(1001, 10)])
+def test_a_percentile_out_of_range_is_refused(p: Any) -> None:
+    with pytest.raises(ValueError, match=r"percentile must be 0 \.\. 100 percent"):
+        timing_of([1, 2, 3]).percentile(p)
+
+
+def test_json_begins_with_the_counts_and_then_has_the_percentiles() -> None:
+    assert FrameTiming().json() == (
+        '{"count":0,"min_ns":0,"max_ns":0,"sum_ns":0,"drawn":0,"skipped":0,'
+        '"p50_ns":0,"p90_ns":0,"p99_ns":0,"p99.9_ns":0}'
+    )
+
+
+@given(samples=st.lists(spans, max_size=30), skipped=st.integers(0, 3))
+def test_json_reads_back(samples: list[int], skipped: int) -> None:
+    timing = timing_of(samples)
+    for _ in range(skipped):
+        timing.record(Nanos(5), drawn=False)
+    read = json.loads(timing.json())
+    assert read == {
+        "count": timing.count,
+        "min_ns": timing.min,
+        "max_ns": timing.max,
+        "sum_ns": timing.sum,
+        "drawn": len(samples),
+        "skipped": skipped,
+        "p50_ns": timing.percentile(50),
+        "p90_ns": timing.percentile(90),
+        "p99_ns": timing.percentile(99),
+        "p99.9_ns": timing.percentile("99.9"),
+    }
+
+
+def held(timing: FrameTiming) -> int:
+    """The bytes of a summary and of everything it holds."""
+    parts = [getattr(timing, name) for name in FrameTiming.__slots__]
+    return sys.getsizeof(timing) + sum(
+        sys.getsizeof(part) for part in parts if isinstance(part, (array, list, dict))
+    )
+
+
+def test_memory_does_not_grow_with_the_frames() -> None:
+    timing = timing_of([1])
+    before = held(timing)
+    assert before > 8 * 3000, "the histogram must be part of what is measured"
+    for k in range(100_000):
+        timing.record(Nanos(k * 7919 * 7919), drawn=bool(k % 3))
+    assert timing.count == 100_001
+    assert held(timing) == before
+
+
+@pytest.mark.parametrize("name", ["drawn", "skipped"])
+def test_the_frame_counters_stop_at_their_end(name: str) -> None:
+    arguments: dict[str, Any] = {name: U64_MAX - 1}
+    timing = FrameTiming(**arguments)
+    for _ in range(3):
+        timing.record(Nanos(5), drawn=name == "drawn")
+    assert getattr(timing, name) == U64_MAX
+    assert timing.count == U64_MAX
+    timing.record(Nanos(5), drawn=name != "drawn")
+    assert timing.count == U64_MAX
+
+
+def test_sum_and_buckets_stop_at_their_end() -> None:
+    timing = FrameTiming(sum=U64_MAX - 1, drawn=1, buckets={5: U64_MAX})
+    timing.record(Nanos(5), drawn=True)
+    assert timing.sum == U64_MAX
+    assert timing == FrameTiming(max=5, sum=U64_MAX, drawn=2, buckets={5: U64_MAX}, min=timing.min)
+
+
+@pytest.mark.parametrize(
+    ("span", "error"),
+    [
+        (1.5, TypeError),
+        ("5", TypeError),
+        (None, TypeError),
+        (-1, OverflowError),
+        (2**64, OverflowError),
+    ],
+)
+def test_a_span_that_is_refused_counts_nothing(span: Any, error: type[Exception]) -> None:
+    timing = timing_of([5, 6])
+    before = copy.copy(timing)
+    with pytest.raises(error, match=r"cpu_frame must be a whole number of nanoseconds"):
+        timing.record(span, drawn=True)
+    assert timing == before
+
+
+def test_a_flag_that_is_neither_true_nor_false_counts_nothing() -> None:
+    """An array of two has no truth value, and says so late: the frame must not be half counted."""
+    timing = timing_of([5, 6])
+    before = copy.copy(timing)
+    ambiguous: Any = np.array([1, 2])
+    with pytest.raises(ValueError, match="ambiguous"):
+        timing.record(Nanos(7), ambiguous)
+    assert timing == before
+
+
+def test_spans_take_what_has_an_index() -> None:
+    timing = FrameTiming()
+    span: Any = np.uint64(7)
+    timing.record(span, drawn=True)
+    assert timing == timing_of([7])
+    assert type(timing.max) is int
