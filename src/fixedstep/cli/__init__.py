@@ -77,6 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except _UsageError as error:
         return _failed(str(error))
     except BrokenPipeError:  # the reader, `head` say, has seen enough
+        # As the documentation of SIGPIPE has it: the interpreter flushes once more when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:

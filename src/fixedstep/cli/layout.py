@@ -20,9 +20,7 @@ def printable(text: str) -> str:
     >>> printable("a\\x1b[31m b")
     'a\\\\x1b[31m b'
     """
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
-    )
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def decimal(numerator: int, denominator: int, places: int) -> str:
