@@ -11,12 +11,13 @@ the files' own time column, which the reader does not use.
 from __future__ import annotations
 
 import csv
+import json
 import os
 from array import array
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -25,6 +26,7 @@ from hypothesis import strategies as st
 from fixedstep import Rate, StepBudget, Timestep
 from fixedstep.captures import Capture, CaptureError, Group, read
 from fixedstep.captures.presentmon import nanoseconds
+from fixedstep.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -539,6 +541,30 @@ def test_a_real_capture_gives_its_schedule(real: Real, captures: Path, core: Cor
     assert hz_60[4] == real.sum_ns % 16_666_667
     assert schedule(core, group, Rate(60), 5)[:3] == real.exact
     assert schedule(core, group, Timestep.HZ_60, 3)[:2] == real.budget_3
+
+
+@pytest.mark.parametrize("real", REAL, ids=lambda real: real.file)
+def test_the_command_prints_the_figures_of_a_real_capture(
+    real: Real, captures: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def figures(*options: str) -> dict[str, Any]:
+        assert main(["analyze", str(captures / real.file), "--json", *options]) == 0
+        groups = json.loads(capsys.readouterr().out)["groups"]
+        (found,) = (g for g in groups if g["swap_chain"].endswith(real.swap_chain))
+        return dict(found)
+
+    found = figures()
+    assert (found["frames"], found["sum_ns"]) == (real.frames, real.sum_ns)
+    spans = ("min_ns", "p50_ns", "p99_ns", "p99.9_ns", "max_ns")
+    assert tuple(found[name] for name in spans) == real.percentiles
+    names = ("steps", "dropped", "zero_step_frames", "largest_due", "remainder")
+    assert tuple(found[name] for name in names) == real.hz_60
+    assert f"{found['average_fps']:.4f}" == real.fps
+    assert found["longest_stall"]["length_ns"] == real.percentiles[4]
+    exact = figures("--exact")
+    assert tuple(exact[name] for name in names[:3]) == real.exact
+    narrow = figures("--budget", "3")
+    assert (narrow["steps"], narrow["dropped"]) == real.budget_3
 
 
 def test_one_nanosecond_less_in_a_real_capture_shows(captures: Path, core: Core) -> None:
