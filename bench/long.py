@@ -1,0 +1,95 @@
+"""The long form: measures every row and writes docs/bench.json and docs/bench.md.
+
+Measures the library that is installed, and refuses to if that is another one than the source beside
+it: figures under the wrong commit are worse than none. Needs pyperf, and a C compiler for the
+yardsticks; gamekit 0.1.0 and pyglet are measured where they are installed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import fixedstep
+from fixedstep import native
+from fixedstep.cli.bench.measure import LONG, fresh
+from fixedstep.cli.bench.table import claims, machine_facts
+
+from .report import write_json, write_table
+from .suite import rows
+from .yardstick import compiler, compiler_version
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _git(*arguments: str) -> str:
+    ended = subprocess.run(
+        ["git", "-C", str(ROOT), *arguments], check=True, capture_output=True, text=True
+    )
+    return ended.stdout.strip()
+
+
+def commit() -> str:
+    """The commit, and whether what is measured differs from it."""
+    changed = _git("status", "--porcelain", "--", "src", "csrc", "setup.py", "pyproject.toml")
+    return _git("rev-parse", "--short=12", "HEAD") + (" and changes" if changed else "")
+
+
+def other_than_installed() -> list[str]:
+    """The files that make the installed library another one than this source."""
+    installed, source = Path(fixedstep.__file__).parent, ROOT / "src" / "fixedstep"
+    python = [
+        str(path.relative_to(ROOT))
+        for path in source.rglob("*.py")
+        if not _same(path, installed / path.relative_to(source))
+    ]
+    built = Path(native.build_info()["extension"]).stat().st_mtime
+    sources = [*ROOT.glob("csrc/*/*.[ch]"), ROOT / "csrc" / "build.py"]
+    return python + [
+        str(path.relative_to(ROOT)) for path in sources if path.stat().st_mtime > built
+    ]
+
+
+def _same(source: Path, installed: Path) -> bool:
+    return installed.exists() and source.read_bytes() == installed.read_bytes()
+
+
+def _version_of(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def facts() -> dict[str, str]:
+    """What the figures mean nothing without."""
+    return {
+        "date": datetime.date.today().isoformat(),
+        "commit": commit(),
+        **machine_facts(),
+        "compiler of the yardsticks": compiler_version(),
+        "flags": " ".join(compiler()[1:]),
+        "flags of Python": sysconfig.get_config_var("CONFIG_ARGS") or "default",
+        "gamekit": _version_of("gamekit"),
+        "pyglet": _version_of("pyglet"),
+    }
+
+
+def main() -> int:
+    """Measure, write, print."""
+    if differing := other_than_installed():
+        print("the installed library is not this source; reinstall it first:", file=sys.stderr)
+        print(*(f"  {name}" for name in differing), sep="\n", file=sys.stderr)
+        return 2
+    known, results = facts(), []
+    for row in rows():
+        print(f"measuring: {row.title}", file=sys.stderr, flush=True)
+        results.append(fresh([sys.executable, str(ROOT / "bench" / "worker.py")], row, LONG))
+    write_json(ROOT / "docs" / "bench.json", results, known)
+    write_table(ROOT / "docs" / "bench.md", results, known)
+    print(claims(results))
+    return 0

@@ -1,0 +1,124 @@
+"""Many frames in one call, and whether a frame costs the same at ten million as at a thousand."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Protocol
+
+from ... import reference
+from .. import cores
+from .measure import Absent, Played, Side, clock
+from .workload import BUDGET, OUTCOMES, START, STEP, timestamps
+
+SIZES = (10**3, 10**4, 10**5, 10**6, 10**7)
+BYTES_A_PLAN = 28
+#: As many frames as the reference is given: some 6 microseconds each.
+REFERENCE_SIZE = 10**4
+
+
+class DigestOfFrames(Protocol):
+    """Plans frames as the core does and digests each plan byte by byte. Compiled by the bench that
+    comes with the source, since it needs the core's headers."""
+
+    def __call__(self, now: array[int], /) -> Played:
+        """The outcome is the schedule digest."""
+
+
+def size_name(size: int) -> str:
+    """10**6 as ``1e6``."""
+    return f"1e{len(str(size)) - 1}"
+
+
+def _with_stats(core: ModuleType, now: array[int]) -> Played:
+    loop, stats = core.FrameLoop(STEP, BUDGET, START), core.FrameStats()
+    begun = clock()
+    plans = loop.begin_frames(now, stats)
+    nanos = clock() - begun
+    return Played(nanos, (len(plans), loop.tick, stats.steps_dropped, stats.schedule_hash))
+
+
+def _without_stats(core: ModuleType, now: array[int]) -> Played:
+    loop = core.FrameLoop(STEP, BUDGET, START)
+    begun = clock()
+    plans = loop.begin_frames(now)
+    nanos = clock() - begun
+    return Played(nanos, (len(plans), loop.tick, loop.remainder))
+
+
+def _digest_only(core: ModuleType, now: array[int]) -> Played:
+    loop, stats = core.FrameLoop(STEP, BUDGET, START), core.FrameStats()
+    begun = clock()
+    loop.digest_frames(now, stats)
+    nanos = clock() - begun
+    return Played(nanos, (stats.frames, loop.tick, stats.steps_dropped, stats.schedule_hash))
+
+
+def _single(core: ModuleType, instants: array[int]) -> Played:
+    loop = core.FrameLoop(STEP, BUDGET, START)
+    begun = clock()
+    for now in instants:
+        loop.begin_frame(now)
+    nanos = clock() - begun
+    return Played(nanos, (len(instants), loop.tick, loop.remainder))
+
+
+def _loop_with_absorb(core: ModuleType, instants: array[int]) -> Played:
+    loop, stats = core.FrameLoop(STEP, BUDGET, START), core.FrameStats()
+    begun = clock()
+    for now in instants:
+        stats.absorb(loop.begin_frame(now))
+    nanos = clock() - begun
+    return Played(nanos, (stats.frames, loop.tick, stats.steps_dropped, stats.schedule_hash))
+
+
+def _fresh_memory(size: int) -> Played:
+    """What columns cost before anything is in them: the system has to hand out new pages."""
+    begun = clock()
+    block = b"\1" * size
+    return Played(clock() - begun, block[-1])
+
+
+def _side(
+    name: str, play: Callable[[ModuleType, array[int]], Played], core: ModuleType, now: array[int]
+) -> Side:
+    tick, dropped, remainder, digest = OUTCOMES[len(now)]
+    rest = (remainder,) if play in (_without_stats, _single) else (dropped, digest)
+    outcome = (len(now), tick, *rest)
+    return Side(name, len(now), lambda: play(core, now), lambda found: found == outcome)
+
+
+def batches() -> Iterator[Side | Absent]:
+    """Every form of batch at every size; the reference one by one; one by one at both ends."""
+    yield _side("reference loop", _loop_with_absorb, reference, timestamps(REFERENCE_SIZE))
+    native, reason = cores.native_core()
+    if native is None:
+        yield Absent("begin_frames", reason)
+        return
+    for size in SIZES:
+        now, label = timestamps(size), size_name(size)
+        yield _side(f"begin_frames with stats {label}", _with_stats, native, now)
+        yield _side(f"begin_frames {label}", _without_stats, native, now)
+        yield _side(f"digest_frames {label}", _digest_only, native, now)
+        if size in (SIZES[0], SIZES[-1]):
+            yield _side(f"one by one {label}", _single, native, now)
+    largest = SIZES[-1]
+    name = f"{BYTES_A_PLAN} bytes of new memory {size_name(largest)}"
+    yield Side(name, largest, lambda: _fresh_memory(BYTES_A_PLAN * largest), lambda at: at == 1)
+
+
+def digests(yardstick: DigestOfFrames | str) -> Iterator[Side | Absent]:
+    """Planning and digesting in C, against the same with the obvious hash, or why there is none."""
+    now = timestamps(REFERENCE_SIZE)
+    digest = OUTCOMES[len(now)][3]
+    native, reason = cores.native_core()
+    if native is None:
+        yield Absent("digest_frames", reason)
+    else:
+        yield _side("digest_frames", _digest_only, native, now)
+    if isinstance(yardstick, str):
+        yield Absent("byte by byte", yardstick)
+    else:
+        obvious = yardstick
+        yield Side("byte by byte", len(now), lambda: obvious(now), lambda found: found == digest)

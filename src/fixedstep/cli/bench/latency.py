@@ -1,0 +1,110 @@
+"""What a frame waits for beside busy threads: not its mean but its worst.
+
+A call that gives up the interpreter's lock has to win it back, and a busy thread lets go of it
+every 5 ms only. So a frame is timed by itself, some 2,000 times, with none, one and two threads
+that never pause. Each frame sleeps to the next millisecond first (beside busy threads it comes
+later: it waits for the lock then, which is no doing of what is timed), and then times the same call
+on three loops: the C type, the reference (these two in turns first), and last the plain C function
+through cffi, which gives up the lock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from threading import Thread
+from typing import Any
+
+from ... import reference
+from ...time import StepBudget, Timestamp, Timestep
+from .. import cores
+from .measure import Effort, Sample, clock
+from .workload import WrongWorkError
+
+BUSY = (0, 1, 2)
+PACE = 10**6
+STEP = Timestep(PACE)
+BUDGET = StepBudget(3)
+
+Call = Callable[[Timestamp], Any]
+
+
+def native_through_cffi(start: int) -> tuple[Any, Call]:
+    """A plain struct of the core, and its begin_frame as cffi binds it."""
+    core = import_module("fixedstep._core")
+    numbers = {"scale": 1, "unit": STEP.nanos, "last": start, "budget": BUDGET.steps}
+    loop = core.ffi.new("fs_loop *", numbers)
+    begin_frame = core.lib.fs_loop_begin_frame
+    return loop, lambda now: begin_frame(loop, now)
+
+
+@contextmanager
+def busy_threads(count: int) -> Iterator[None]:
+    """Threads that run Python and nothing else. Raises WrongWorkError if one of them never ran."""
+    running, turns = True, [0] * count
+
+    def spin(index: int) -> None:
+        while running:
+            turns[index] += 1
+
+    threads = [Thread(target=spin, args=(index,), daemon=True) for index in range(count)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        running = False
+        for thread in threads:
+            thread.join()
+    if not all(turns):
+        raise WrongWorkError(f"of the busy threads some never ran: {turns}")
+
+
+def _timed(call: Call, now: Timestamp) -> int:
+    begun = clock()
+    call(now)
+    return clock() - begun
+
+
+def _percentile(ordered: list[int], percent: int) -> float:
+    return float(ordered[min(len(ordered) * percent // 100, len(ordered) - 1)])
+
+
+def latencies(effort: Effort) -> Sample:
+    """p50, p99 and the maximum, in nanoseconds, of each loop with each number of threads."""
+    native, reason = cores.native_core()
+    if native is None:
+        return Sample({}, {"native": reason, "cffi lib": reason})
+    values: dict[str, list[float]] = {}
+    for busy in BUSY:
+        with busy_threads(busy):
+            frames = _frames(native.FrameLoop, effort.paced)
+        for name, times in frames.items():
+            ordered = sorted(times)
+            label = f"{name}, {busy} busy,"
+            values[f"{label} p50"] = [_percentile(ordered, 50)]
+            values[f"{label} p99"] = [_percentile(ordered, 99)]
+            values[f"{label} max"] = [float(ordered[-1])]
+    return Sample(values, {})
+
+
+def _frames(native_loop: type[reference.FrameLoop], count: int) -> dict[str, list[int]]:
+    start = Timestamp(time.monotonic_ns())
+    fast, slow = native_loop(STEP, BUDGET, start), reference.FrameLoop(STEP, BUDGET, start)
+    struct, through_cffi = native_through_cffi(start)
+    pair: list[tuple[list[int], Call]] = [([], fast.begin_frame), ([], slow.begin_frame)]
+    plain: list[int] = []
+    deadline = int(start)
+    for frame in range(count):
+        deadline = max(deadline + PACE, time.monotonic_ns())
+        while (left := deadline - time.monotonic_ns()) > 0:
+            time.sleep(left / 10**9)
+        now = Timestamp(time.monotonic_ns())
+        for times, call in pair if frame % 2 else reversed(pair):
+            times.append(_timed(call, now))
+        plain.append(_timed(through_cffi, now))
+    if not fast.tick == slow.tick == struct.tick >= count // 2 or fast.remainder != struct.bank:
+        raise WrongWorkError(f"loops differ: {fast.tick}, {slow.tick}, {struct.tick} ticks")
+    return {"native": pair[0][0], "reference": pair[1][0], "cffi lib": plain}

@@ -1,0 +1,160 @@
+"""Every row of the short form: what is measured together, and what is claimed of it.
+
+The long form measures the same rows, and adds to them what needs a compiler or more time.
+"""
+
+from __future__ import annotations
+
+from .batches import DigestOfFrames, batches, digests
+from .footprint import growth, starting
+from .frames import bodies, planning
+from .hashing import HashOfBytes, hashes, plan_digests
+from .latency import latencies
+from .measure import Claim, Row, interleave
+
+_NEEDS_SOURCE = "a C loop, compiled by `python bench/run.py` of the source distribution"
+
+
+def rows(hash_of_bytes: HashOfBytes | str, digest_of_frames: DigestOfFrames | str) -> list[Row]:
+    """The rows, with the two yardsticks in C or the reason why there are none."""
+    return [
+        Row(
+            "frame",
+            "One frame: begin_frame",
+            "ns a frame",
+            lambda effort: interleave(planning(), effort),
+            (
+                Claim("begin_frame, native / reference", "native", "reference", high=0.12),
+                Claim("begin_frame, native / inline floats", "native", "inline floats", high=0.4),
+                Claim("begin_frame, native / class of floats", "native", "class of floats"),
+                Claim("begin_frame, native / no-op C method", "native", "no-op C method"),
+            ),
+        ),
+        Row(
+            "body",
+            "One frame: the documented body",
+            "ns a frame",
+            lambda effort: interleave(bodies(), effort),
+            (
+                Claim("body, native / reference", "native", "reference", high=0.10),
+                Claim("body, native / gamekit", "native", "gamekit", high=0.4),
+                Claim("body, native / pyglet", "native", "pyglet", high=0.5),
+                Claim("body of ticks, native / reference", "native, ticks", "reference, ticks"),
+                Claim("body, native: ticks / steps", "native, ticks", "native"),
+                Claim("body + update(dt), native / gamekit", "native, update(dt)", "gamekit"),
+                Claim("body, native / inline floats", "native", "inline floats"),
+                Claim("body, native / class of floats", "native", "class of floats"),
+            ),
+        ),
+        Row(
+            "batch",
+            "Many frames in one call",
+            "ns a frame",
+            lambda effort: interleave(batches(), effort),
+            (
+                Claim(
+                    "begin_frames with stats, native / reference loop",
+                    "begin_frames with stats 1e6",
+                    "reference loop",
+                    high=0.01,
+                ),
+                Claim(
+                    "digest_frames, native / reference loop",
+                    "digest_frames 1e6",
+                    "reference loop",
+                ),
+                *(
+                    Claim(f"{form}, 1e7 / 1e3 frames", f"{form} 1e7", f"{form} 1e3", 0.9, 1.1)
+                    for form in (
+                        "one by one",
+                        "begin_frames with stats",
+                        "begin_frames",
+                        "digest_frames",
+                    )
+                ),
+            ),
+        ),
+        Row(
+            "digest",
+            "Planning and digesting in C",
+            "ns a frame",
+            lambda effort: interleave(digests(digest_of_frames), effort),
+            (
+                Claim(
+                    "plan + digest, native / byte by byte",
+                    "digest_frames",
+                    "byte by byte",
+                    high=0.5,
+                ),
+            ),
+        ),
+        Row(
+            "hash",
+            "StateHash.absorb_bytes",
+            "ns a byte",
+            lambda effort: interleave(hashes(hash_of_bytes), effort),
+            (
+                Claim(
+                    "16 MiB, byte by byte / absorb_bytes",
+                    "byte by byte 16 MiB",
+                    "absorb_bytes 16 MiB",
+                    low=3,
+                ),
+                Claim(
+                    "16 MiB, absorb_bytes / copying memory",
+                    "absorb_bytes 16 MiB",
+                    "copy memory",
+                ),
+            ),
+        ),
+        Row(
+            "plan",
+            "Absorbing a plan",
+            "ns a plan",
+            lambda effort: interleave(plan_digests(), effort),
+            (
+                Claim(
+                    "absorb_plan, native / reference", "native absorb_plan", "reference absorb_plan"
+                ),
+                Claim(
+                    "stats.absorb, native / reference",
+                    "native stats.absorb",
+                    "reference stats.absorb",
+                ),
+            ),
+        ),
+        Row(
+            "latency",
+            "begin_frame beside busy threads",
+            "ns",
+            latencies,
+            tuple(
+                Claim(
+                    f"{quantile} of begin_frame, busy threads: {busy}, {name} / reference",
+                    f"{name}, {busy} busy, {quantile}",
+                    f"reference, {busy} busy, {quantile}",
+                    high=1.1 if name == "native" and busy == 2 else None,
+                )
+                for busy in (0, 1, 2)
+                for name in ("native", "cffi lib")
+                for quantile in ("p99", "max")
+            ),
+        ),
+        Row(
+            "memory",
+            "Memory over 10,000,000 frames",
+            "KiB",
+            growth,
+            (Claim("growth over 1e7 begin_frame", "after", "before", high=1024, difference=True),),
+        ),
+        Row(
+            "start",
+            "Starting Python",
+            "ms",
+            starting,
+            (Claim("import fixedstep adds", "with fixedstep", "python", high=15, difference=True),),
+        ),
+    ]
+
+
+ROWS = rows(_NEEDS_SOURCE, _NEEDS_SOURCE)
