@@ -1,0 +1,33 @@
+"""For users' own test suites: the proof that their game does not depend on the frame rate.
+
+A schedule that is exact proves nothing about the program around it. The faults live there: a
+movement that is multiplied by the frame's time, an input that counts from the frame that polled it,
+a set that is iterated in another order. Two functions find them, in a pytest or a unittest suite
+alike:
+
+`assert_fps_invariant`
+    runs the program under several patterns of frame times and compares its states tick by tick.
+`assert_deterministic`
+    runs the same thing again and again and compares.
+
+Both say on which tick and in which field two runs differ first, and both refuse to pass when they
+have compared nothing: a run without a tick, a state that never changes, or patterns that came to
+the same number of frames.
+
+`frame_profile` makes further patterns. `hostile_timestamps` and `frame_traces` are strategies for
+hypothesis, which is imported when they are called and not before.
+"""
+
+from .invariance import assert_deterministic, assert_fps_invariant
+from .profiles import PROFILES, FrameProfile, frame_profile
+from .strategies import frame_traces, hostile_timestamps
+
+__all__ = [
+    "PROFILES",
+    "FrameProfile",
+    "assert_deterministic",
+    "assert_fps_invariant",
+    "frame_profile",
+    "frame_traces",
+    "hostile_timestamps",
+]

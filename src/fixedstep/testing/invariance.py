@@ -1,0 +1,195 @@
+"""Runs of one program compared tick by tick, and a failure that says where to look.
+
+A digest at the end says that two runs differ. What a person needs is the first tick on which they
+do, and the field, because everything after it is consequence. So the states are compared in order,
+and the report stops at the first difference.
+
+Comparing is the easy half. The other is not to pass for nothing: a run that never got to a tick is
+equal to every other run of that kind. Whatever would make the comparison empty is a failure here.
+
+Failures are AssertionErrors that are raised, not asserted, so ``python -O`` leaves them in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
+from typing import Any, NoReturn, TypeAlias
+
+from ..time import ORIGIN, Nanos, Timestamp
+from .profiles import PROFILES, FrameProfile
+
+State: TypeAlias = Mapping[str, Any] | Any
+_Fields: TypeAlias = dict[str, Any]
+
+_ABSENT = "nothing"
+
+
+class _CountedProfile(FrameProfile):
+    """A profile that knows how many frames were taken from it."""
+
+    __slots__ = ("frames",)
+
+    def __init__(self, profile: FrameProfile) -> None:
+        super().__init__(profile.name, profile.pattern)
+        self.frames = 0
+
+    def timestamps(self, duration: Nanos, start: Timestamp = ORIGIN) -> Iterator[Timestamp]:
+        """The same timestamps, counted."""
+        return self._counted(super().timestamps(duration, start))
+
+    def _counted(self, timestamps: Iterator[Timestamp]) -> Iterator[Timestamp]:
+        for now in timestamps:
+            self.frames += 1
+            yield now
+
+
+def assert_fps_invariant(
+    run: Callable[[FrameProfile], Iterable[State]],
+    profiles: Iterable[FrameProfile] = PROFILES,
+) -> None:
+    """Fail unless ``run`` goes through the same states, tick by tick, at every frame rate.
+
+    ``run`` is called once with each profile. It makes a new game, gives it the profile's
+    ``timestamps``, and returns or yields the state after every tick, in tick order: a mapping of
+    field names to values, or any other value, which then is the one field ``value``. Values are
+    compared with ``==``, and each is copied as it arrives, so the game may go on changing it.
+
+    A game that moves by the frame's own time is found on its first tick:
+
+    >>> from fixedstep import FrameLoop, Nanos, Rate
+    >>> def run(profile):
+    ...     loop, x, before = FrameLoop(Rate(60)), 0, 0
+    ...     for now in profile.timestamps(Nanos(2 * 10**9)):
+    ...         for step in loop.begin_frame(now).steps():
+    ...             x += 3 * (now - before)      # the fault: it should be step.dt
+    ...             yield {"tick": step.tick, "x": x}
+    ...         before = now
+    >>> assert_fps_invariant(run)
+    Traceback (most recent call last):
+        ...
+    AssertionError: tick 0, field 'x': 51000000 under 16/17 ms and 99000000 under 33/34 ms
+
+    And so is one that handles an input in the frame that polled it. This click comes at 100 ms. One
+    machine has a frame that ends there and lets tick 4 have it; the other ends its next frame at
+    115 ms, when tick 4 is over:
+
+    >>> def run(profile):
+    ...     loop, clicks = FrameLoop(Rate(60)), []
+    ...     for now in profile.timestamps(Nanos(2 * 10**9)):
+    ...         if now >= 100_000_000 and not clicks:
+    ...             clicks.append(loop.tick)     # the fault: whatever tick the loop is at
+    ...         for step in loop.begin_frame(now).steps():
+    ...             yield {"tick": step.tick, "clicked_at": list(clicks)}
+    >>> assert_fps_invariant(run)
+    Traceback (most recent call last):
+        ...
+    AssertionError: tick 4, field 'clicked_at': [] under 16/17 ms and [4] under 33/34 ms
+
+    Raises AssertionError too where the comparison would say nothing: fewer than one tick in a run,
+    no frame taken from a profile, the same number of frames under two profiles (let it run for a
+    second or more), a state that never changes. Raises ValueError for fewer than two profiles or
+    two of one name, and TypeError for values that ``==`` cannot compare.
+    """
+    counted = [_CountedProfile(profile) for profile in profiles]
+    names = [profile.name for profile in counted]
+    if len(counted) < 2 or len(set(names)) < len(names):
+        raise ValueError(
+            f"profiles must be at least two, under different names, not {names}; "
+            "frame_profile(..., name=...) names one"
+        )
+    runs = [(f"under {profile.name}", _states(run(profile))) for profile in counted]
+    _refuse_equal_frames(counted)
+    _compare(runs)
+
+
+def assert_deterministic(run: Callable[[], Iterable[State]], runs: int = 8) -> None:
+    """Fail unless ``run`` goes through the same states, tick by tick, every time.
+
+    ``run`` makes a new game and returns or yields its states, as for `assert_fps_invariant`.
+
+    >>> from itertools import count
+    >>> spawned = count()                        # the fault: a counter that outlives the game
+    >>> def run():
+    ...     for tick in range(3):
+    ...         yield {"tick": tick, "enemy": next(spawned) if tick == 2 else None}
+    >>> assert_deterministic(run)
+    Traceback (most recent call last):
+        ...
+    AssertionError: tick 2, field 'enemy': 0 in run 1 and 1 in run 2
+
+    All runs share this process, and so whatever is fixed for a process: the seed of ``hash`` above
+    all. What iterates over a set of strings may pass here and differ on the next start; compare
+    digests between processes for that.
+
+    Raises AssertionError too for runs without a tick and for a state that never changes, ValueError
+    for fewer than two runs, and TypeError for values that ``==`` cannot compare.
+    """
+    if runs < 2:
+        raise ValueError(f"runs must be at least 2, not {runs}; one run is equal to itself")
+    _compare([(f"in run {number}", _states(run())) for number in range(1, runs + 1)])
+
+
+def _states(run: Iterable[State]) -> list[_Fields]:
+    return [
+        deepcopy(dict(state) if isinstance(state, Mapping) else {"value": state}) for state in run
+    ]
+
+
+def _refuse_equal_frames(profiles: list[_CountedProfile]) -> None:
+    names: dict[int, str] = {}
+    for profile in profiles:
+        if not profile.frames:
+            _fail(
+                f"nothing was compared: the run under {profile.name} took no frame from the "
+                "profile it was given; drive the game with profile.timestamps(duration)"
+            )
+        other = names.setdefault(profile.frames, profile.name)
+        if other != profile.name:
+            _fail(
+                f"nothing was compared: {other} and {profile.name} both came to {profile.frames} "
+                "frames; let the game run longer, or use profiles that differ more"
+            )
+
+
+def _compare(runs: list[tuple[str, list[_Fields]]]) -> None:
+    """Every run against the first; ``runs`` are how to call each and its states."""
+    for which, states in runs:
+        if not states:
+            _fail(f"nothing was compared: no tick {which}; let the game run longer")
+    (first, expected), *others = runs
+    for other, states in others:
+        for tick, (one, two) in enumerate(zip(expected, states, strict=False)):
+            _compare_fields(tick, first, one, other, two)
+        if len(states) != len(expected):
+            _fail(
+                f"equal for {min(len(expected), len(states))} ticks, and then there are "
+                f"{len(expected)} ticks {first} and {len(states)} {other}"
+            )
+    if all(_same("state", expected[0], state) for state in expected):
+        _fail(
+            f"nothing was compared: the state never changed in {len(expected)} ticks; "
+            "let something happen, and let the state show it"
+        )
+
+
+def _compare_fields(tick: int, first: str, one: _Fields, other: str, two: _Fields) -> None:
+    for field in one | two:
+        if field not in one or field not in two or not _same(field, one[field], two[field]):
+            values = [repr(state[field]) if field in state else _ABSENT for state in (one, two)]
+            _fail(f"tick {tick}, field {field!r}: {values[0]} {first} and {values[1]} {other}")
+
+
+def _same(field: str, one: Any, two: Any) -> bool:
+    """Equality, with a NaN equal to a NaN: two runs that fail alike are alike."""
+    try:
+        return bool(one == two or (one != one and two != two))
+    except Exception as error:
+        raise TypeError(
+            f"field {field!r} holds a {type(one).__name__}, which == cannot compare ({error}); "
+            "give its bytes, a list, or a digest"
+        ) from error
+
+
+def _fail(report: str) -> NoReturn:
+    raise AssertionError(report)
