@@ -118,11 +118,11 @@ def test_equal_objects_are_equal_and_others_are_not(core: Core, name: str) -> No
 
 
 @every_type
-@pytest.mark.parametrize("stranger", [None, 5, "text", 1.5, object(), int], ids=repr)
-def test_nothing_equals_a_stranger(core: Core, name: str, stranger: Any) -> None:
+def test_nothing_equals_a_stranger(core: Core, name: str) -> None:
     for value in both(core, name):
-        assert value != stranger
-        assert stranger != value
+        for stranger in (None, 5, "text", 1.5, object(), int):
+            assert operator.eq(value, stranger) is operator.eq(stranger, value) is False
+            assert operator.ne(value, stranger) is operator.ne(stranger, value) is True
 
 
 @every_type

@@ -1,0 +1,324 @@
+"""No operation keeps memory: not the hot path, not the other methods, not the failing calls.
+
+A frame is planned sixty times a second for as long as a game runs, so one block lost a frame is a
+crash the next day. What is counted is ``sys.getallocatedblocks()``, references where the
+interpreter counts them, and the pages of the process, for what an extension allocates past Python's
+allocator. No clock is read: the numbers are amounts and not times.
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import os
+import pickle
+import sys
+from array import array
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fixedstep import FrameTiming, Nanos, Rate, StepBudget, Timestamp, Timestep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.conftest import Core
+
+_STATM = Path("/proc/self/statm")
+
+
+def resident() -> int:
+    """Bytes of memory that the process occupies now; 0 where the system does not say."""
+    if not _STATM.exists():
+        return 0
+    return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def references() -> int:
+    """All references there are, on an interpreter that counts them."""
+    count: Callable[[], int] = getattr(sys, "gettotalrefcount", lambda: 0)
+    return count()
+
+
+class Growth:
+    """What was allocated between the beginning and the end of a ``with``."""
+
+    blocks = 0
+    references = 0
+    resident = 0
+
+    def __enter__(self) -> Growth:
+        gc.collect()
+        self._before = sys.getallocatedblocks(), references(), resident()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        gc.collect()
+        blocks, counted, pages = self._before
+        self.blocks = sys.getallocatedblocks() - blocks
+        self.references = references() - counted
+        self.resident = resident() - pages
+
+
+@pytest.fixture(autouse=True)
+def _quiet_collector() -> Iterator[None]:
+    """No collection but those of `Growth`, and those without the objects of the whole suite, which
+    would make each take longer than what it measures."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    yield
+    gc.enable()
+    gc.unfreeze()
+
+
+def play(core: Core, frames: int, keep: list[Any] | None = None) -> tuple[Any, int]:
+    """The documented body of a frame, over and over: frames of 0 to 5 steps, some dropped."""
+    loop, stats = core.FrameLoop(Timestep(1_000), StepBudget(4)), core.FrameStats()
+    now = run = 0
+    for k in range(frames):
+        now += (400, 1_000, 2_600, 17, 5_300)[k % 5]
+        plan = loop.begin_frame(Timestamp(now))
+        for step in plan.steps():
+            run += step.tick >= 0
+        plan.alpha()
+        stats.absorb(plan)
+        if keep is not None:
+            keep.append(plan)
+    return stats, run
+
+
+def test_a_million_frames_leave_nothing_behind(core: Core) -> None:
+    """10**6 frames on the C core; 2 * 10**5 on the reference, where a million takes half a minute
+    and a leak of one block a frame shows just as well."""
+    frames = 1_000_000 if core.__name__.endswith("native") else 200_000
+    play(core, 2_000)
+    with Growth() as growth:
+        stats, run = play(core, frames)
+    assert stats.frames == frames
+    assert stats.ticks == run > frames
+    assert stats.steps_dropped > 0
+    assert growth.blocks < 50
+    assert growth.references < 500
+    assert growth.resident < 2**20
+
+
+def test_a_leak_of_one_object_a_frame_would_be_seen(core: Core) -> None:
+    """The control: the same body, keeping what it should let go."""
+    play(core, 2_000)
+    keep: list[Any] = []
+    with Growth() as growth:
+        play(core, 20_000, keep)
+    assert len(keep) == 20_000
+    assert growth.blocks > 15_000
+
+
+def test_memory_past_the_allocator_of_python_would_be_seen() -> None:
+    """The other control, where the system tells what a process occupies: eight MiB in one block,
+    which Python hands on to the system and does not count as many."""
+    keep: list[bytes] = []
+    with Growth() as growth:
+        keep.append(b"x" * 2**23)
+    assert len(keep[0]) == 2**23
+    assert growth.blocks < 50
+    assert growth.resident > 2**20 or not _STATM.exists()
+
+
+def attempt(call: Callable[..., object], *arguments: Any) -> None:
+    """A call that must fail; what it raised is let go."""
+    try:
+        call(*arguments)
+    except (TypeError, ValueError, OverflowError, BufferError, RuntimeError, AttributeError):
+        return
+    raise AssertionError(f"{call} took {arguments!r}")
+
+
+def operations(core: Core) -> dict[str, Callable[[], object]]:
+    """Everything else that can be done to the types, as calls without arguments."""
+    loop = core.FrameLoop(Timestep(10), StepBudget(3), Timestamp(100))
+    rate = core.FrameLoop(Rate(60))
+    stats, state = core.FrameStats(), core.StateHash(5)
+    plan = core.FramePlan(2**64 - 2, 5, 1, 4, Timestep(10))
+    of_rate = core.FramePlan(7, 3, 0, 4, Rate(60))
+    steps, nows = plan.steps(), array("Q", range(0, 300, 5))
+    stamps = [Timestamp(now) for now in nows]
+    plans = loop.begin_frames(nows)
+    timing = FrameTiming()
+    values: list[Any] = [loop, rate, stats, state, plan, of_rate, steps, plans]
+
+    def init(kind: Any, *arguments: Any) -> Callable[[], object]:
+        return lambda: kind(*arguments)
+
+    return {
+        "make a loop": init(core.FrameLoop, Timestep(10), StepBudget(3), 5),
+        "make a loop of a rate": init(core.FrameLoop, Rate(60)),
+        "make a plan": init(core.FramePlan, 1, 2, 3, 4, Timestep(10)),
+        "make steps": init(core.Steps, 1, 2, Rate(60)),
+        "make a hash": init(core.StateHash, 5),
+        "make a tally": init(core.FrameStats, 1, 2, 3, 4),
+        "resync": lambda: loop.resync(Timestamp(100)),
+        "plan a rate": lambda: [*rate.begin_frame(Timestamp(rate.last + 10**8)).steps()],
+        "read a loop": lambda: (
+            loop.tick,
+            loop.remainder,
+            loop.simulated,
+            loop.timestep,
+            loop.budget,
+            loop.last,
+            rate.timestep,
+            rate.simulated,
+        ),
+        "read a plan": lambda: (
+            plan.first_tick,
+            plan.step_count,
+            plan.dropped,
+            plan.remainder,
+            plan.timestep,
+            plan.ticks,
+            of_rate.ticks,
+            of_rate.timestep,
+        ),
+        "iterate": lambda: [*plan.steps(), *of_rate.steps()],
+        "stop in the middle": lambda: next(plan.steps()),
+        "measure steps": lambda: len(steps),
+        "read a tally": lambda: (
+            stats.frames,
+            stats.ticks,
+            stats.steps_dropped,
+            stats.schedule_hash,
+            stats.json(),
+        ),
+        "absorb": lambda: (
+            state.absorb_u64(2**63)
+            .absorb_u32(7)
+            .absorb_i64(-5)
+            .absorb_f32_bits(0.5)
+            .absorb_f64_bits(0.5)
+            .absorb_plan(plan)
+            .absorb_bytes(b"bytes")
+            .absorb_bytes(bytearray(b"bytes"))
+            .absorb_bytes(nows)
+            .finish()
+        ),
+        "absorb an index": lambda: state.absorb_u64(True).absorb_f64_bits(5),
+        "batch of a buffer": lambda: copy.copy(loop).begin_frames(nows, core.FrameStats()),
+        "batch of a list": lambda: copy.copy(loop).begin_frames(stamps),
+        "batch of an iterator": lambda: copy.copy(loop).begin_frames(iter(stamps)),
+        "batch digest": lambda: copy.copy(loop).digest_frames(nows, core.FrameStats()),
+        "read a batch": lambda: ([*plans], plans[3], plans[2:9], plans.dropped, plans.timestep),
+        "compare": lambda: [one == other for one in values for other in values],
+        "compare with a stranger": lambda: [value == 5 for value in values],
+        "hash": lambda: (hash(plan), hash(state), hash(plans)),
+        "show": lambda: [repr(value) for value in values],
+        "copy": lambda: [copy.copy(value) for value in values],
+        "copy deeply": lambda: [copy.deepcopy(value) for value in values],
+        "pickle": lambda: [pickle.loads(pickle.dumps(value)) for value in values],
+        "restore": lambda: [type(value)._from_state(*value._state()) for value in values[:-1]],
+        "record": lambda: timing.record(Nanos(16_666_667), True),
+    }
+
+
+def failures(core: Core) -> dict[str, Callable[[], object]]:
+    """Every way to be refused, as calls without arguments."""
+    loop, state = core.FrameLoop(Timestep(10)), core.StateHash()
+    stats, plan = core.FrameStats(), core.FramePlan(0, 1, 0, 0, Timestep(10))
+    kinds: dict[str, Any] = {
+        "loop": core.FrameLoop,
+        "plan": core.FramePlan,
+        "steps": core.Steps,
+        "hash": core.StateHash,
+        "stats": core.FrameStats,
+    }
+    gaps = memoryview(array("Q", range(9)))[::2]
+    bad_items: list[Any] = [5, "x"]
+
+    def meddling() -> Any:
+        yield Timestamp(5)
+        loop.resync(Timestamp(loop.last + 1))
+        yield Timestamp(6)
+
+    calls: dict[str, Callable[[], object]] = {
+        f"{name} with {bad!r}": lambda call=call, bad=bad: attempt(call, bad)  # type: ignore[misc]
+        for name, call in {
+            "begin_frame": loop.begin_frame,
+            "resync": loop.resync,
+            "begin_frames": loop.begin_frames,
+            "absorb": stats.absorb,
+            "absorb_plan": state.absorb_plan,
+            "absorb_u64": state.absorb_u64,
+            "absorb_u32": state.absorb_u32,
+            "absorb_i64": state.absorb_i64,
+            "absorb_bytes": state.absorb_bytes,
+            "FrameLoop": core.FrameLoop,
+            "FrameStats": core.FrameStats,
+            "StateHash": core.StateHash,
+        }.items()
+        for bad in (1.5, None, "text", -(2**63) - 1, 2**64)
+    }
+    calls |= {
+        f"a {name} of nothing": lambda kind=kind: attempt(kind._from_state, 0)  # type: ignore[misc]
+        for name, kind in kinds.items()
+        if name not in ("hash", "stats")
+    }
+    calls |= {
+        "absorb_f32_bits of text": lambda: attempt(state.absorb_f32_bits, "1.5"),
+        "absorb_f64_bits of nothing": lambda: attempt(state.absorb_f64_bits, None),
+        "absorb_f32_bits beyond": lambda: attempt(state.absorb_f32_bits, 1e300),
+        "absorb gaps": lambda: attempt(state.absorb_bytes, gaps),
+        "batch of gaps": lambda: attempt(loop.begin_frames, gaps),
+        "batch of a bad item": lambda: attempt(loop.begin_frames, bad_items, stats),
+        "batch of a bad late item": lambda: attempt(loop.begin_frames, iter([*range(99), None])),
+        "batch that meddles": lambda: attempt(loop.begin_frames, meddling()),
+        "batch with bad stats": lambda: attempt(loop.begin_frames, [1], plan),
+        "digest with bad stats": lambda: attempt(loop.digest_frames, [1], None),
+        "digest of a bad item": lambda: attempt(loop.digest_frames, bad_items, stats),
+        "assign": lambda: attempt(setattr, plan, "dropped", 5),
+        "assign anew": lambda: attempt(setattr, loop, "speed", 5),
+        "hash a loop": lambda: attempt(hash, loop),
+        "subclass": lambda: attempt(type, "Mine", (core.FramePlan,), {}),
+        "order plans": lambda: attempt(lambda: plan < plan),  # type: ignore[operator]
+    }
+    return calls
+
+
+def leaks(call: Callable[[], object], rounds: int) -> bool:
+    """Whether blocks grow with the calls. In four rounds, so that what merely fills a cache at the
+    first is not taken for a leak: a leak grows in every round."""
+    growths = []
+    for _ in range(4):
+        with Growth() as growth:
+            for _ in range(rounds):
+                call()
+        growths.append(growth.blocks)
+    return min(growths[1:]) >= max(rounds // 50, 5)
+
+
+@pytest.mark.parametrize(
+    ("which", "rounds"), [(operations, 500), (failures, 2_500)], ids=["operations", "failures"]
+)
+def test_nothing_else_leaves_anything_behind(
+    core: Core, which: Callable[[Core], dict[str, Callable[[], object]]], rounds: int
+) -> None:
+    """10**4 calls of each error path and 2,000 of each operation on the C core. A tenth of that on
+    the reference, where no reference is counted by hand."""
+    table = which(core)
+    assert len(table) >= 25
+    if core.__name__.endswith("reference"):
+        rounds //= 10
+    assert [name for name, call in table.items() if leaks(call, rounds)] == []
+
+
+def test_the_rounds_would_see_a_leak() -> None:
+    """The control: a call that keeps one small object, and one that does so in one of ten calls."""
+    keep: list[list[int]] = []
+    calls = iter(range(10**9))
+
+    def now_and_then() -> None:
+        if next(calls) % 10 == 0:
+            keep.append([1])
+
+    assert leaks(lambda: keep.append([1]), 100)
+    assert leaks(now_and_then, 500)
+    assert not leaks(lambda: [1], 100)
