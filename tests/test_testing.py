@@ -1,0 +1,664 @@
+"""The tools for users' suites: they find the faults they are for, and pass on nothing else.
+
+A tool that compares runs has two ways to be worthless: it misses a fault, or it passes when there
+was nothing to compare. So half of these tests plant a fault and ask for its first tick, and most of
+the rest take something away (the ticks, the frames, the change) and ask for a failure.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+import unittest
+from itertools import count, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixedstep import FrameLoop, Nanos, Rate, StepBudget, Timestamp
+from fixedstep.sim import SpeedClock
+from fixedstep.testing import (
+    PROFILES,
+    FrameProfile,
+    assert_deterministic,
+    assert_fps_invariant,
+    frame_profile,
+    frame_traces,
+    hostile_timestamps,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    State = dict[str, Any]
+
+MS = 1_000_000
+SECOND = 10**9
+U64_MAX = 2**64 - 1
+TWO = (frame_profile([16 * MS, 17 * MS]), frame_profile([33 * MS, 34 * MS]))
+
+
+def names(profiles: Iterable[FrameProfile]) -> list[str]:
+    return [profile.name for profile in profiles]
+
+
+# Profiles
+
+
+def test_a_profile_repeats_its_pattern_and_cuts_the_last_frame() -> None:
+    profile = frame_profile([10, 20])
+    assert list(profile.timestamps(Nanos(75))) == [10, 30, 40, 60, 70, 75]
+    assert list(profile.timestamps(Nanos(60))) == [10, 30, 40, 60], "nothing to cut"
+    assert list(profile.timestamps(Nanos(3))) == [3]
+    assert list(profile.timestamps(Nanos(0))) == []
+
+
+def test_the_pattern_begins_anew_with_every_call() -> None:
+    profile = frame_profile([10, 20])
+    first = list(profile.timestamps(Nanos(10)))
+    assert list(profile.timestamps(Nanos(35), Timestamp(first[-1]))) == [20, 40, 45]
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=names(PROFILES))
+def test_a_stretch_ends_at_the_same_moment_under_every_profile(profile: FrameProfile) -> None:
+    start = Timestamp(77)
+    stamps = [start, *profile.timestamps(Nanos(3 * SECOND + 1), start)]
+    assert stamps[-1] == 77 + 3 * SECOND + 1
+    deltas = [later - earlier for earlier, later in pairwise(stamps)]
+    assert min(deltas) > 0
+    assert deltas[:-1] == [
+        profile.pattern[k % len(profile.pattern)] for k in range(len(deltas) - 1)
+    ]
+    assert len(deltas) > len(profile.pattern), "the pattern came round"
+
+
+@pytest.mark.parametrize(
+    ("fps", "first", "frames_a_second"),
+    [
+        (60, [16_666_666, 33_333_333, 50_000_000], 60),
+        (85, [11_764_705, 23_529_411, 35_294_117], 85),
+        (90, [11_111_111, 22_222_222, 33_333_333], 90),
+        (144, [6_944_444, 13_888_888, 20_833_333], 144),
+        (10**6, [1_000, 2_000, 3_000], 10**6),
+        (1, [SECOND], 1),
+    ],
+)
+def test_a_profile_of_so_many_hertz_is_on_the_exact_grid(
+    fps: int, first: list[int], frames_a_second: int
+) -> None:
+    """Whole periods that are repeated end their second early, or late."""
+    profile = frame_profile(hz=fps)
+    stamps = list(profile.timestamps(Nanos(SECOND)))
+    assert stamps[:3] == first
+    assert len(stamps) == frames_a_second
+    assert stamps[-1] == SECOND
+    assert stamps[:5_000] == [k * SECOND // fps for k in range(1, fps + 1)][:5_000]
+    if SECOND % fps:
+        assert fps * (SECOND // fps) != SECOND, "the fault"
+
+
+def test_a_profile_is_called_by_what_it_is() -> None:
+    assert names(PROFILES) == [
+        "16/17 ms",
+        "33/34 ms",
+        "40/41 ms",
+        "1 ms",
+        "144 Hz",
+        "jitter and stalls",
+    ]
+    assert frame_profile([7, 8]).name == "7/8 ns"
+    assert frame_profile([7, 8], name="seven").name == frame_profile(hz=7, name="seven").name
+
+
+@pytest.mark.parametrize("seconds", [1, 2, 3, 5, 10, 60])
+def test_the_standard_profiles_differ_in_their_number_of_frames(seconds: int) -> None:
+    counts = [len(list(p.timestamps(Nanos(seconds * SECOND)))) for p in PROFILES]
+    assert len(set(counts)) == len(counts) == 6
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=names(PROFILES))
+def test_no_standard_profile_makes_60_hz_drop_a_step(profile: FrameProfile) -> None:
+    loop = FrameLoop(Rate(60), StepBudget(5))
+    plans = loop.begin_frames(profile.timestamps(Nanos(20 * SECOND)))
+    assert loop.tick == 1_200
+    assert max(plans.dropped) == 0
+    assert max(profile.pattern) <= 70 * MS
+
+
+def test_the_jittered_profile_stalls_and_a_budget_of_four_would_drop() -> None:
+    """The control: its stalls are as long as they can be."""
+    profile = PROFILES[-1]
+    loop = FrameLoop(Rate(60), StepBudget(4))
+    plans = loop.begin_frames(profile.timestamps(Nanos(20 * SECOND)))
+    assert max(profile.pattern) == 70 * MS
+    assert min(profile.pattern) == 1
+    assert sum(plans.dropped) > 0
+
+
+def test_profiles_are_values() -> None:
+    profile = frame_profile([10, 20])
+    assert profile == FrameProfile("10/20 ns", [10, 20])
+    assert hash(profile) == hash(FrameProfile("10/20 ns", [10, 20]))
+    assert profile != FrameProfile("10/20 ns", [20, 10])
+    assert profile != FrameProfile("other", [10, 20])
+    assert profile != "10/20 ns"
+    assert eval(repr(profile)) == profile
+
+
+@pytest.mark.parametrize(
+    ("pattern", "error", "message"),
+    [
+        ([], ValueError, "at least one frame"),
+        ([10, 0], ValueError, r"pattern\[1\] must be .* at least 1, not 0"),
+        ([10, 1.5], TypeError, r"pattern\[1\] must be a whole number of nanoseconds, not float"),
+        ([float("nan")], TypeError, r"pattern\[0\] must be"),
+        ([-5], OverflowError, r"pattern\[0\] must be"),
+        ([U64_MAX + 1], OverflowError, r"pattern\[0\] must be"),
+    ],
+)
+def test_a_pattern_that_is_none_is_refused(
+    pattern: list[Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        frame_profile(pattern)
+
+
+def test_a_profile_has_a_pattern_or_a_rate() -> None:
+    for arguments in ({}, {"pattern": [10], "hz": 60}):
+        with pytest.raises(TypeError, match="give a pattern or hz, and not both"):
+            frame_profile(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("bad", "error"),
+    [(0, ValueError), (59.94, TypeError), (-1, OverflowError), (10**6 + 1, OverflowError)],
+)
+def test_a_rate_that_is_none_is_refused(bad: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="hz must be a whole number of frames a second"):
+        frame_profile(hz=bad)
+
+
+def test_a_stretch_that_is_none_is_refused_at_the_call() -> None:
+    profile = frame_profile([10])
+    with pytest.raises(TypeError, match="duration must be a whole number of nanoseconds"):
+        profile.timestamps(1.5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="start must be"):
+        profile.timestamps(Nanos(1), 0.0)  # type: ignore[arg-type]
+    with pytest.raises(OverflowError, match="start \\+ duration must be at most"):
+        profile.timestamps(Nanos(1), Timestamp(U64_MAX))
+    assert list(profile.timestamps(Nanos(1), Timestamp(U64_MAX - 1))) == [U64_MAX]
+
+
+# A game, and faults to plant in it
+
+
+class Game:
+    """A ball that is pushed by clicks: position and speed in integers, 60 ticks a second."""
+
+    def __init__(self) -> None:
+        self.loop = FrameLoop(Rate(60))
+        self.x = 0
+        self.speed = 3
+        self.clicks: list[int] = []
+
+    def step(self) -> State:
+        self.x += self.speed
+        return {"x": self.x, "speed": self.speed, "clicks": self.clicks}
+
+
+CLICK = 700 * MS
+SPAN = Nanos(2 * SECOND)
+
+
+def sound(profile: FrameProfile) -> Iterator[State]:
+    """The click takes effect at the first tick that begins after it, whoever polled it."""
+    game = Game()
+    for now in profile.timestamps(SPAN):
+        for step in game.loop.begin_frame(now).steps():
+            if step.sim_time >= CLICK and not game.clicks:
+                game.clicks.append(step.tick)
+                game.speed = 5
+            yield game.step()
+
+
+def scales_by_frame_time(profile: FrameProfile) -> Iterator[State]:
+    game, before = Game(), 0
+    for now in profile.timestamps(SPAN):
+        for _ in game.loop.begin_frame(now).steps():
+            game.x += (now - before) // MS - game.speed
+            yield game.step()
+        before = now
+
+
+def handles_input_when_polled(profile: FrameProfile) -> Iterator[State]:
+    game = Game()
+    for now in profile.timestamps(SPAN):
+        if now >= CLICK and not game.clicks:
+            game.clicks.append(game.loop.tick)
+            game.speed = 5
+        for _ in game.loop.begin_frame(now).steps():
+            yield game.step()
+
+
+def first_difference(run: Callable[[FrameProfile], Iterable[State]]) -> tuple[int, str]:
+    """The oracle for planted faults: the two runs side by side, by hand."""
+    one, other = ([dict(s, clicks=list(s["clicks"])) for s in run(p)] for p in TWO)
+    for tick, (a, b) in enumerate(zip(one, other, strict=True)):
+        for field in a:
+            if a[field] != b[field]:
+                return tick, field
+    raise AssertionError("the fault is not one")
+
+
+def test_a_sound_game_passes_under_every_standard_profile() -> None:
+    seen = []
+
+    def run(profile: FrameProfile) -> list[State]:
+        states = list(sound(profile))
+        seen.append((profile.name, len(states), states[-1]["x"]))
+        return states
+
+    assert_fps_invariant(run)
+    ticks_after_click = 120 - 42
+    assert seen == [(name, 120, 42 * 3 + ticks_after_click * 5) for name in names(PROFILES)]
+
+
+def test_a_world_that_scales_by_frame_time_is_found_on_its_first_tick() -> None:
+    with pytest.raises(AssertionError) as caught:
+        assert_fps_invariant(scales_by_frame_time)
+    assert str(caught.value) == "tick 0, field 'x': 17 under 16/17 ms and 33 under 33/34 ms"
+    assert first_difference(scales_by_frame_time) == (0, "x")
+
+
+def test_an_input_handled_by_the_frame_that_polled_it_is_found_on_its_first_tick() -> None:
+    """The click is at 700 ms. The frames that poll it end at 709 and at 703 ms, and the first ticks
+    in them are 41 and 40."""
+    with pytest.raises(AssertionError) as caught:
+        assert_fps_invariant(handles_input_when_polled)
+    assert str(caught.value) == "tick 40, field 'x': 123 under 16/17 ms and 125 under 33/34 ms"
+    assert first_difference(handles_input_when_polled) == (40, "x")
+
+
+def test_a_speed_clock_polled_by_frames_is_found_and_quantize_is_its_cure() -> None:
+    """The fault in a strategy game: an order whose due time was counted in frames. By the click,
+    one machine has had 43 of them and the other 70."""
+
+    def session(profile: FrameProfile, due_at: Callable[[SpeedClock], int]) -> Iterator[State]:
+        clock, due = SpeedClock(SECOND, base_rate=60), None
+        moving = 0
+        for end in (CLICK, 2 * SECOND):
+            for now in profile.timestamps(Nanos(end - clock.last), clock.last):
+                for step in clock.advance(now).steps():
+                    moving += due is not None and step.tick >= due
+                    yield {"tick": step.tick, "moved": moving}
+            due = due_at(clock) if due is None else due
+
+    def quantized(profile: FrameProfile) -> Iterator[State]:
+        return session(profile, lambda clock: clock.quantize() // SECOND)
+
+    def counted_in_frames(profile: FrameProfile) -> Iterator[State]:
+        frames = len(list(profile.timestamps(Nanos(CLICK))))
+        return session(profile, lambda clock: frames)
+
+    assert_fps_invariant(quantized)
+    with pytest.raises(AssertionError, match=r"^tick 43, field 'moved': 1 under 16/17 ms and 0 "):
+        assert_fps_invariant(counted_in_frames, (TWO[0], frame_profile([10 * MS])))
+
+
+def test_only_the_profile_that_differs_is_named() -> None:
+    """A fault that needs a stall: the first four profiles agree with each other."""
+
+    def run(profile: FrameProfile) -> Iterator[State]:
+        game, before = Game(), 0
+        for now in profile.timestamps(SPAN):
+            game.speed = 4 if now - before > 50 * MS else 3
+            for _ in game.loop.begin_frame(now).steps():
+                yield game.step()
+            before = now
+
+    with pytest.raises(AssertionError, match=r"under 16/17 ms and .* under jitter and stalls$"):
+        assert_fps_invariant(run)
+    assert_fps_invariant(run, PROFILES[:-1])
+
+
+def test_runs_of_different_lengths_are_told_apart() -> None:
+    def run(profile: FrameProfile) -> Iterator[int]:
+        frames = list(profile.timestamps(SPAN))
+        yield from range(len(frames) // 10)
+
+    with pytest.raises(AssertionError) as caught:
+        assert_fps_invariant(run, TWO)
+    assert str(caught.value) == (
+        "equal for 6 ticks, and then there are 12 ticks under 16/17 ms and 6 under 33/34 ms"
+    )
+
+
+def test_a_difference_before_the_end_of_the_shorter_run_comes_first() -> None:
+    runs = iter([[1, 2, 3], [1, 9]])
+    with pytest.raises(AssertionError, match=r"^tick 1, field 'value': 2 in run 1 and 9 in run 2$"):
+        assert_deterministic(lambda: next(runs), runs=2)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "report"),
+    [
+        ({"a": 1, "b": 2}, {"a": 1}, "field 'b': 2 in run 1 and nothing in run 2"),
+        ({"a": 1}, {"a": 1, "b": None}, "field 'b': nothing in run 1 and None in run 2"),
+        ({"b": 1, "a": 1}, {"a": 2, "b": 2}, "field 'b': 1 in run 1 and 2 in run 2"),
+        ((1, 2), (1, 3), r"field 'value': \(1, 2\) in run 1 and \(1, 3\) in run 2"),
+        ("alive", "dead", "field 'value': 'alive' in run 1 and 'dead' in run 2"),
+    ],
+)
+def test_the_field_and_both_values_are_named(one: Any, other: Any, report: str) -> None:
+    runs = iter([["start", one], ["start", other]])
+    with pytest.raises(AssertionError, match=f"^tick 1, {report}$"):
+        assert_deterministic(lambda: next(runs), runs=2)
+
+
+def test_a_state_that_goes_on_changing_was_copied_when_it_came() -> None:
+    """One world, yielded again and again, nested lists and all: each state is as it was then."""
+    drift = count()
+
+    def run() -> Iterator[State]:
+        world: State = {"units": [[0]], "tick": 0}
+        wrong = next(drift)
+        for tick in range(5):
+            world["tick"] = tick
+            world["units"][0][0] += tick
+            if tick == 3:
+                world["units"][0][0] += wrong
+            yield world
+
+    with pytest.raises(AssertionError, match=r"^tick 3, field 'units': \[\[6\]\] in run 1 and "):
+        assert_deterministic(run)
+
+
+# What must not pass
+
+
+def test_two_runs_of_equally_many_frames_are_refused() -> None:
+    def short(profile: FrameProfile) -> Iterator[State]:
+        for now in profile.timestamps(Nanos(90 * MS)):
+            yield {"now": now // SECOND}
+
+    with pytest.raises(AssertionError) as caught:
+        assert_fps_invariant(short, PROFILES[1:3])
+    assert str(caught.value) == (
+        "nothing was compared: 33/34 ms and 40/41 ms both came to 3 frames; "
+        "let the game run longer, or use profiles that differ more"
+    )
+
+
+def test_a_run_that_does_not_use_its_profile_is_refused() -> None:
+    """A game on its own timestamps is equal to itself, whatever the profiles are."""
+    own = frame_profile([10 * MS])
+
+    def run(profile: FrameProfile) -> Iterator[State]:
+        return sound(own)
+
+    with pytest.raises(AssertionError, match="the run under 16/17 ms took no frame from"):
+        assert_fps_invariant(run)
+
+
+def test_frames_are_counted_over_every_call_for_timestamps() -> None:
+    """A session in phases asks once a phase."""
+
+    def run(profile: FrameProfile) -> Iterator[State]:
+        loop = FrameLoop(Rate(60))
+        for phase in range(4):
+            for now in profile.timestamps(Nanos(100 * MS), loop.last):
+                for step in loop.begin_frame(now).steps():
+                    yield {"phase": phase, "tick": step.tick}
+
+    assert_fps_invariant(run, TWO)
+    with pytest.raises(AssertionError, match="both came to 12 frames"):
+        assert_fps_invariant(run, PROFILES[1:3])
+
+
+@pytest.mark.parametrize("empty", ["first", "last"])
+def test_a_run_without_a_tick_is_refused(empty: str) -> None:
+    def run(profile: FrameProfile) -> list[int]:
+        frames = len(list(profile.timestamps(SPAN)))
+        return [] if (frames > 100) == (empty == "first") else [1, 2]
+
+    which = "16/17 ms" if empty == "first" else "33/34 ms"
+    with pytest.raises(AssertionError, match=f"nothing was compared: no tick under {which}"):
+        assert_fps_invariant(run, TWO)
+
+
+@pytest.mark.parametrize("ticks", [1, 2, 50])
+def test_a_state_that_never_changes_is_refused(ticks: int) -> None:
+    def run(profile: FrameProfile) -> list[State]:
+        list(profile.timestamps(SPAN))
+        return [{"x": 1}] * ticks
+
+    with pytest.raises(AssertionError, match=f"the state never changed in {ticks} ticks"):
+        assert_fps_invariant(run)
+    with pytest.raises(AssertionError, match=f"the state never changed in {ticks} ticks"):
+        assert_deterministic(lambda: [5] * ticks)
+
+
+def test_one_world_that_is_listed_and_not_copied_is_refused() -> None:
+    """A list of one dictionary, five times: it holds the end five times over."""
+
+    def run() -> list[State]:
+        world, states = {"x": 0}, []
+        for _ in range(5):
+            world["x"] += 1
+            states.append(world)
+        return states
+
+    with pytest.raises(AssertionError, match="the state never changed"):
+        assert_deterministic(run)
+
+
+@pytest.mark.parametrize(
+    "profiles",
+    [(), TWO[:1], (TWO[0], TWO[0]), (TWO[0], frame_profile([5], name=TWO[0].name))],
+    ids=["none", "one", "the same", "one name"],
+)
+def test_profiles_that_cannot_be_told_apart_are_refused(profiles: Any) -> None:
+    with pytest.raises(ValueError, match="profiles must be at least two, under different names"):
+        assert_fps_invariant(sound, profiles)
+
+
+@pytest.mark.parametrize("runs", [1, 0, -1])
+def test_fewer_than_two_runs_are_refused(runs: int) -> None:
+    with pytest.raises(ValueError, match=f"runs must be at least 2, not {runs}"):
+        assert_deterministic(lambda: [1, 2], runs=runs)
+
+
+def test_what_equality_cannot_compare_is_refused_with_the_fix() -> None:
+    def arrays() -> list[State]:
+        return [{"grid": np.arange(3)}, {"grid": np.arange(3) + 1}]
+
+    with pytest.raises(TypeError, match="field 'grid' holds a ndarray, which == cannot compare"):
+        assert_deterministic(arrays)
+    assert_deterministic(lambda: [{"grid": state["grid"].tobytes()} for state in arrays()])
+
+
+# Determinism
+
+
+def test_a_deterministic_run_passes_and_ran_eight_times() -> None:
+    calls = count()
+
+    def run() -> Iterator[State]:
+        next(calls)
+        return sound(TWO[0])
+
+    assert_deterministic(run)
+    assert next(calls) == 8
+
+
+def test_a_run_that_remembers_is_found_with_its_tick_and_run() -> None:
+    """A cache that outlives the game, and is full on the fourth time."""
+    seen: list[int] = []
+
+    def run() -> Iterator[State]:
+        seen.append(1)
+        for tick in range(10):
+            yield {"tick": tick, "hits": 1 if tick == 7 and len(seen) > 3 else 0}
+
+    with pytest.raises(AssertionError, match=r"^tick 7, field 'hits': 0 in run 1 and 1 in run 4$"):
+        assert_deterministic(run)
+    seen.clear()
+    assert_deterministic(run, runs=3)
+
+
+def test_a_nan_is_equal_to_a_nan_and_to_nothing_else() -> None:
+    assert_deterministic(lambda: [{"v": float("nan")}, {"v": 1}])
+    values = iter([[0, float("nan")], [0, 1.0]])
+    with pytest.raises(AssertionError, match=r"tick 1, field 'value': nan in run 1 and 1.0 in"):
+        assert_deterministic(lambda: next(values), runs=2)
+
+
+# Where they are used
+
+
+def test_they_work_in_unittest() -> None:
+    class Suite(unittest.TestCase):
+        def test_sound(self) -> None:
+            assert_fps_invariant(sound, TWO)
+            assert_deterministic(lambda: sound(TWO[0]))
+
+        def test_faulty(self) -> None:
+            assert_fps_invariant(scales_by_frame_time, TWO)
+
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Suite).run(result)
+    assert result.testsRun == 2
+    assert result.errors == []
+    assert [test.id().rsplit(".", 1)[-1] for test, _ in result.failures] == ["test_faulty"]
+
+
+def python(code: str, *flags: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *flags, "-c", textwrap.dedent(code)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_python_without_asserts_still_fails(tmp_path: Path) -> None:
+    code = """
+        from fixedstep.testing import assert_deterministic
+        assert False, "this is left out"
+        runs = iter([[1, 2], [1, 3]])
+        assert_deterministic(lambda: next(runs), runs=2)
+    """
+    run = python(code, "-O", folder=tmp_path)
+    assert run.returncode == 1
+    assert run.stderr.endswith("AssertionError: tick 1, field 'value': 2 in run 1 and 3 in run 2\n")
+
+
+def test_without_hypothesis_the_rest_works_and_the_error_says_what_to_install(
+    tmp_path: Path,
+) -> None:
+    code = """
+        import sys
+        sys.modules["hypothesis"] = None             # as if it were not installed
+        import fixedstep.testing as testing
+        testing.assert_deterministic(lambda: [1, 2])
+        for strategy in (testing.hostile_timestamps, testing.frame_traces):
+            try:
+                strategy()
+            except ImportError as error:
+                print(error)
+    """
+    run = python(code, folder=tmp_path)
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        assert line.endswith("pip install 'fixedstep[test]' brings it")
+
+
+def test_hypothesis_is_not_loaded_before_it_is_asked_for(tmp_path: Path) -> None:
+    code = """
+        import sys
+        import fixedstep.testing as testing
+        before = "hypothesis" in sys.modules
+        testing.hostile_timestamps()
+        print(before, "hypothesis" in sys.modules)
+    """
+    run = python(code, folder=tmp_path)
+    assert run.stdout == "False True\n", run.stderr
+
+
+# Strategies
+
+_SEEN: dict[str, set[str]] = {"hostile": set(), "traces": set()}
+
+
+@given(nows=hostile_timestamps())
+def test_hostile_timestamps_are_64_bit_integers(nows: list[Timestamp]) -> None:
+    assert len(nows) <= 50
+    assert all(type(now) is int and 0 <= now <= U64_MAX for now in nows)
+    for earlier, later in pairwise(nows):
+        _SEEN["hostile"].add(
+            "back" if later < earlier else "stands" if later == earlier else "forward"
+        )
+        if later - earlier > 365 * 86_400 * SECOND:
+            _SEEN["hostile"].add("jump")
+        if later - earlier in (16_666_666, 16_666_667, 16_666_668):
+            _SEEN["hostile"].add("a step, or beside one")
+    if U64_MAX in nows:
+        _SEEN["hostile"].add("the end")
+
+
+def test_hostile_timestamps_really_are() -> None:
+    """Of the examples that the test above was given."""
+    test_hostile_timestamps_are_64_bit_integers()
+    assert _SEEN["hostile"] == {
+        "back",
+        "stands",
+        "forward",
+        "jump",
+        "a step, or beside one",
+        "the end",
+    }
+
+
+@given(nows=frame_traces(max_delta=Nanos(250 * MS)))
+def test_frame_traces_never_go_back_and_have_no_long_frame(nows: list[Timestamp]) -> None:
+    assert 1 <= len(nows) <= 50
+    deltas = [later - earlier for earlier, later in pairwise(nows)]
+    assert all(0 <= delta <= 250 * MS for delta in deltas)
+    if 16_666_667 in deltas:
+        _SEEN["traces"].add("a frame of 60 Hz")
+    if 0 in deltas:
+        _SEEN["traces"].add("no time at all")
+    if deltas and max(deltas) > 50 * MS:
+        _SEEN["traces"].add("a stall")
+    if nows[0] > 2**32:
+        _SEEN["traces"].add("a late start")
+
+
+def test_frame_traces_have_frames_of_all_kinds() -> None:
+    """Of the examples that the test above was given."""
+    test_frame_traces_never_go_back_and_have_no_long_frame()
+    assert _SEEN["traces"] == {"a frame of 60 Hz", "no time at all", "a stall", "a late start"}
+
+
+@given(data=st.data(), most=st.integers(1, 5), longest=st.sampled_from([0, 1, 17 * MS]))
+def test_the_limits_of_the_strategies_hold(data: st.DataObject, most: int, longest: int) -> None:
+    assert len(data.draw(hostile_timestamps(max_frames=most))) <= most
+    nows = data.draw(frame_traces(max_frames=most, max_delta=Nanos(longest)))
+    assert 1 <= len(nows) <= most
+    assert all(later - earlier <= longest for earlier, later in pairwise(nows))
+
+
+@pytest.mark.parametrize("strategy", [hostile_timestamps, frame_traces])
+def test_limits_that_are_none_are_refused(strategy: Any) -> None:
+    with pytest.raises(ValueError, match=r"max_frames must be .* at least 1, not 0"):
+        strategy(max_frames=0)
+    with pytest.raises(TypeError, match="max_frames must be a whole number of frames"):
+        strategy(max_frames=1.5)
