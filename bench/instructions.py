@@ -1,9 +1,9 @@
 """``python bench/instructions.py``: instructions a frame, by function, counted by callgrind.
 
-Times on a shared machine differ by some percent from run to run; instructions do not, so a change of
-ten in a hundred shows here and nowhere else. Each loop of the bench is run twice, with few passes
-and with more, and what is printed is the difference: starting Python and making the trace cancel
-out. Needs valgrind. Instructions are not time: a division counts as one.
+Times on a shared machine differ by some percent from run to run; instructions do not, so a change
+of ten in a thousand shows here and nowhere else. Each loop of the bench is run twice, with few
+passes and with more, and what is printed is the difference: starting Python and making the trace
+cancel out. Needs valgrind. Instructions are not time: a division counts as one.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
+import os
 import subprocess
 import sys
 import sysconfig
@@ -65,6 +66,10 @@ def _version_of(package: str) -> str:
         return "not installed"
 
 
+def _profiled() -> bool:
+    return "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
+
+
 def facts() -> dict[str, str]:
     """What the figures mean nothing without."""
     return {
@@ -73,7 +78,8 @@ def facts() -> dict[str, str]:
         **machine_facts(),
         "compiler of the yardsticks": compiler_version(),
         "flags": " ".join(compiler()[1:]),
-        "flags of Python": sysconfig.get_config_var("CONFIG_ARGS") or "default",
+        "python built": f"{'with' if _profiled() else 'without'} profile-guided optimisation",
+        "load before": f"{os.getloadavg()[0]:.1f}",
         "gamekit": _version_of("gamekit"),
         "pyglet": _version_of("pyglet"),
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyperf  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-from fixedstep.cli.bench.measure import Result
+from fixedstep.cli.bench.measure import Claim, Result
 from fixedstep.cli.bench.table import claim_cells, number
 
 #: pyperf's unit for the first word of a row's, and how many of it that is.
@@ -23,6 +23,8 @@ _UNITS = {
     "KiB": ("byte", 1024.0),
     "bytes": ("byte", 1.0),
 }
+
+_HEAD = ("measured", "spread", "target", "")
 
 
 def write_json(path: Path, results: Iterable[Result], facts: dict[str, str]) -> None:
@@ -53,43 +55,50 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
     return [_row(*head), _row(*aligned), *(_row(*row) for row in rows), ""]
 
 
-def _claims(results: Iterable[Result], *, targets: bool) -> list[tuple[str, ...]]:
+def _times(result: Result) -> Iterable[tuple[str, ...]]:
+    for side in result.sides:
+        spread = result.side(side)
+        yield side, number(spread.median), f"{number(spread.low)} .. {number(spread.high)}"
+
+
+def _section(result: Result) -> list[str]:
+    """A row: its ratios, the worst first, then its times, then who was absent."""
+    ratios = [claim for claim in result.row.claims if result.claim(claim) is not None]
+    ratios.sort(key=lambda claim: -_median(result, claim))
     return [
-        claim_cells(result, claim)
-        for result in results
-        for claim in result.row.claims
-        if bool(claim.target("")) == targets
+        f"## {result.row.title}",
+        "",
+        *_table(("what", *_HEAD), (claim_cells(result, claim) for claim in ratios)),
+        *_table(("side", result.row.unit, "spread"), _times(result)),
+        *(f"- {side} did not play: {why}" for side, why in result.absent.items()),
     ]
 
 
+def _median(result: Result, claim: Claim) -> float:
+    spread = result.claim(claim)
+    return 0.0 if spread is None else spread.median
+
+
 def write_table(path: Path, results: list[Result], facts: dict[str, str]) -> None:
-    """The targets first, then what else was compared, then every time."""
-    head = ("measured", "spread", "target", "")
+    """The targets first, then every row."""
+    targets = [
+        claim_cells(result, claim)
+        for result in results
+        for claim in result.row.claims
+        if claim.target("")
+    ]
     lines = [
         "# The long form of the bench",
         "",
-        "Written by `python bench/run.py`; [performance.md](performance.md) explains it. Each",
-        "figure is the median over processes, the spread is the lowest and highest process.",
-        "Ratios are of values measured in turns in one process.",
+        "Written by `python bench/run.py`; [performance.md](performance.md) explains it. A figure",
+        "is the median over fresh processes, its spread the lowest and the highest of them. Both",
+        "sides of a ratio were measured in turns in one process.",
         "",
         *_table(("machine", ""), facts.items()),
         "## Targets",
         "",
-        *_table(("what", *head), _claims(results, targets=True)),
-        "## Other ratios",
-        "",
-        *_table(("what", *head[:2]), (row[:3] for row in _claims(results, targets=False))),
-        "## Times",
-        "",
+        *_table(("what", *_HEAD), targets),
     ]
     for result in results:
-        times = []
-        for side in result.sides:
-            spread = result.side(side)
-            times.append(
-                (side, number(spread.median), f"{number(spread.low)} .. {number(spread.high)}")
-            )
-        lines += [f"### {result.row.title}", ""]
-        lines += _table(("side", result.row.unit, "spread"), times)
-        lines += [f"`{side}` did not play: {why}" for side, why in result.absent.items()]
+        lines += _section(result)
     path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
