@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 import fixedstep
 
-from . import analyze, demo, info, replay
+from . import analyze, demo, diff, info, replay
 from .layout import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS = (info, demo, replay, analyze)
+_COMMANDS = (info, demo, replay, diff, analyze)
 
 
 class _UsageError(Exception):
@@ -52,8 +52,9 @@ def _file_errors() -> tuple[type[Exception], ...]:
     """What a file that cannot be read raises."""
     from ..captures import CaptureError
     from ..captures.trace import TraceError
+    from ..sim.recording import ReplayError
 
-    return CaptureError, TraceError
+    return CaptureError, ReplayError, TraceError
 
 
 def _failed(message: str) -> int:

@@ -1,0 +1,215 @@
+"""Replay: play a recording again, and find the first tick in which two runs part.
+
+Two runs that differ differ in nearly everything a second later, so the only place worth knowing is
+the first: the tick, the phase where phases were digested, and the field. Ticks are compared by
+their numbers. A comparison by position in the file would blame the first tick of a recording that
+merely starts later, and one that reports where a difference was noticed, rather than where it
+began, sends people to look at the wrong code.
+
+The player feeds a session's own tick function. There is no second way to run a tick that a replay
+could pass while the game fails.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from ..arguments import shown
+from .phases import Phase
+from .recording import Policies, RecordedFault, RecordedTick, Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class PolicyMismatch(ValueError):
+    """A recording that belongs to a session configured otherwise."""
+
+
+class Divergence(NamedTuple):
+    """Where two runs part, or a replay and its recording."""
+
+    tick: int
+    """The first tick that differs. Every later one may, for no other reason."""
+    phase: Phase | None
+    """The first phase that differs, where phases were digested."""
+    field: str
+    """What differs first: a field, or "input", "completions", "phase", "fault"."""
+    first: object
+    """What the one run, or the recording, had: a digest, an input; None if it had nothing."""
+    second: object
+    """What the other had."""
+
+    def __str__(self) -> str:
+        where = "" if self.phase is None else f", phase {self.phase.value}"
+        one, other = map(told, (self.first, self.second))
+        return f"tick {self.tick}{where}, {self.field}: {one} and {other}"
+
+
+def told(value: object) -> str:
+    """A side of a divergence, for people: a digest in hexadecimal, None as "nothing"."""
+    if value is None:
+        return "nothing"
+    return f"0x{value:016x}" if type(value) is int else str(value)
+
+
+class Comparison(NamedTuple):
+    """What came of comparing two runs."""
+
+    divergence: Divergence | None
+    """The first; None where all that could be compared is equal."""
+    compared: int
+    """Ticks that both had, up to the divergence. At 0, nothing is known."""
+    only_first: int
+    """Ticks that only the first had; up to the divergence, if there is one."""
+    only_second: int
+    """Ticks that only the second had."""
+
+
+def compare(first: Iterable[RecordedTick], second: Iterable[RecordedTick]) -> Comparison:
+    """Compare two runs tick by tick, by the numbers of the ticks and nothing else.
+
+    Both must be in tick order, as a `Recording` is. A run that is longer is not different: its
+    other ticks are counted. A run that a fault ended differs where the other went on.
+
+    >>> from fixedstep.sim.tick_input import TickInput
+    >>> def run(*digests, start=1):
+    ...     neutral = TickInput.neutral([])
+    ...     return [RecordedTick(start + i, neutral, (), {}, {"x": d})
+    ...             for i, d in enumerate(digests)]
+    >>> compare(run(3, 6, 9, 12), run(3, 6, 9))
+    Comparison(divergence=None, compared=3, only_first=1, only_second=0)
+    >>> compare(run(3, 6, 9, 12), run(6, 9, 12, start=2)).compared
+    3
+    >>> print(compare(run(3, 6, 9), run(3, 7, 10)).divergence)
+    tick 2, x: 0x0000000000000006 and 0x0000000000000007
+    """
+    ones, others = iter(first), iter(second)
+    one, other = next(ones, None), next(others, None)
+    compared = only_first = only_second = 0
+    last_one = last_other = -1
+    while one is not None or other is not None:
+        if other is None or (one is not None and one.tick < other.tick):
+            assert one is not None
+            only_first += 1
+            last_one, one = one.tick, next(ones, None)
+        elif one is None or other.tick < one.tick:
+            only_second += 1
+            last_other, other = other.tick, next(others, None)
+        else:
+            compared += 1
+            if difference := _difference(one, other):
+                return Comparison(difference, compared, only_first, only_second)
+            last_one, one = one.tick, next(ones, None)
+            last_other, other = other.tick, next(others, None)
+    fault = _fault(first, second, last_one, last_other)
+    return Comparison(fault, compared, only_first, only_second)
+
+
+def first_divergence(
+    first: Iterable[RecordedTick], second: Iterable[RecordedTick]
+) -> Divergence | None:
+    """The first tick, phase and field in which two runs differ; None if none does.
+
+    As `compare`, which also says how much could be compared: None after comparing nothing is no
+    proof.
+    """
+    return compare(first, second).divergence
+
+
+def _difference(one: RecordedTick, other: RecordedTick) -> Divergence | None:
+    tick = one.tick
+    if one.input != other.input:
+        return Divergence(tick, Phase.BEGIN_TICK, "input", one.input, other.input)
+    if one.completions != other.completions:
+        start = Phase.BEGIN_TICK
+        return Divergence(tick, start, "completions", one.completions, other.completions)
+    both = bool(one.phases and other.phases)
+    for phase in Phase if both else ():
+        if (phase in one.phases) != (phase in other.phases):
+            had = [phase.value if phase in run.phases else None for run in (one, other)]
+            return Divergence(tick, phase, "phase", *had)
+        if phase in one.phases and (
+            found := _field(tick, phase, one.phases[phase], other.phases[phase])
+        ):
+            return found
+    return _field(tick, Phase.END_TICK if both else None, one.digests, other.digests)
+
+
+def _field(
+    tick: int, phase: Phase | None, one: dict[str, int], other: dict[str, int]
+) -> Divergence | None:
+    for name in dict.fromkeys((*one, *other)):
+        if one.get(name) != other.get(name):
+            return Divergence(tick, phase, name, one.get(name), other.get(name))
+    return None
+
+
+def _fault(first: object, second: object, last_one: int, last_other: int) -> Divergence | None:
+    """A run that a fault ended parts from one that got through that tick, or that raised elsewhere.
+
+    One that ended before that tick, or whose end is missing, says nothing about it.
+    """
+    faults: list[RecordedFault | None] = [getattr(run, "fault", None) for run in (first, second)]
+    tick = min((fault.tick for fault in faults if fault is not None), default=None)
+    if tick is None or faults[0] == faults[1]:
+        return None
+    phases: list[Phase] = []
+    told: list[str | None] = []
+    for fault, last in zip(faults, (last_one, last_other), strict=True):
+        if fault is not None and fault.tick == tick:
+            phases.append(fault.phase)
+            told.append(f"{fault.error} in {fault.phase.value}")
+        elif fault is not None or last >= tick:
+            told.append(None)
+        else:
+            return None
+    return Divergence(tick, min(phases, key=list(Phase).index), "fault", *told)
+
+
+class Replayable(Protocol):
+    """What can play a recording: a `Session`."""
+
+    @property
+    def tick(self) -> int:
+        """The number of the next tick."""
+
+    def policies(self) -> Policies:
+        """What it is configured with."""
+
+    def replay(self, recorded: RecordedTick, /) -> RecordedTick | RecordedFault:
+        """Run the next tick on what was recorded; what came of it."""
+
+
+def play(recording: Recording, session: Replayable) -> Comparison:
+    """Feed a recording to a session's own tick function, and compare each tick as it is run.
+
+    It stops at the first divergence, with the session there to be looked at. The session must be
+    paused, at the tick where the recording starts. What depends on frames (budget, clamp) may
+    differ, since a recording knows no frames; what a tick sees may not.
+
+    Raises PolicyMismatch for a session with another timestep, other actions or capacities, or at
+    another tick; nothing was run then. Raises ReplayError as `Recording` does.
+    """
+    recorded, own = recording.policies, session.policies()
+    for name, one, other in (
+        ("timestep", recorded.timestep, own.timestep),
+        ("actions", recorded.actions, own.actions),
+        ("capacities", dict(recorded.capacities), dict(own.capacities)),
+        ("tick", recorded.first_tick, session.tick),
+    ):
+        if one != other:
+            raise PolicyMismatch(
+                f"the {name} of the recording is {shown(one)}, and this session's is "
+                f"{shown(other)}; play it in a session made like the one that recorded it"
+            )
+    compared = 0
+    for tick in recording:
+        compared += 1
+        found = session.replay(tick)
+        if isinstance(found, RecordedFault):
+            fault = Divergence(found.tick, found.phase, "fault", None, found.error)
+            return Comparison(fault, compared, 0, 0)
+        if difference := _difference(tick, found):
+            return Comparison(difference, compared, 0, 0)
+    return Comparison(None, compared, 0, 0)
