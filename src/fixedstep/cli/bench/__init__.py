@@ -39,5 +39,5 @@ def run(arguments: argparse.Namespace) -> int:
     for row in ROWS:
         print(f"measuring: {row.title}", file=sys.stderr, flush=True)
         results.append(fresh(COMMAND, row, SHORT))
-    print(claims(results))
+    print(f"\n{claims(results)}")
     return 0

@@ -12,7 +12,7 @@ from .hashing import HashOfBytes, hashes, plan_digests
 from .latency import latencies
 from .measure import Claim, Row, interleave
 
-_NEEDS_SOURCE = "a C loop, compiled by `python bench/run.py` of the source distribution"
+_NEEDS_SOURCE = "loops in C: `python bench/run.py` in the source distribution compiles them"
 
 
 def rows(hash_of_bytes: HashOfBytes | str, digest_of_frames: DigestOfFrames | str) -> list[Row]:

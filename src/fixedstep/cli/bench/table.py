@@ -73,16 +73,16 @@ def claim_cells(result: Result, claim: Claim) -> tuple[str, str, str, str, str]:
 
 
 def claims(results: Iterable[Result]) -> str:
-    """The table of claims, and below it the sides that were absent."""
-    results = list(results)
+    """The table of claims, and below it what was absent, by reason."""
     cells = [("", "measured", "spread", "target", "")]
-    absent: dict[str, str] = {}
+    absent: dict[str, list[str]] = {}
     for result in results:
         cells += [claim_cells(result, claim) for claim in result.row.claims]
-        absent |= {f"{result.row.name}: {name}": why for name, why in result.absent.items()}
+        for side, reason in result.absent.items():
+            absent.setdefault(reason, []).append(side)
     lines = [table(cells)]
-    if absent:
-        lines += ["", "not measured:", pairs(list(absent.items()), indent="  ")]
+    for reason, sides in absent.items():
+        lines += ["", f"not measured: {', '.join(sides)}", f"  {reason}"]
     return "\n".join(lines)
 
 
