@@ -1,5 +1,5 @@
-# The C core has the types of the reference, by contract and by test; the type checker is told so, and
-# a program type-checks the same whichever core it runs on.
+# The C core has the types of the reference, by contract and by test; the type checker is told so,
+# and a program type-checks the same whichever core it runs on.
 from .reference import FrameLoop as FrameLoop
 from .reference import FramePlan as FramePlan
 from .reference import FrameStats as FrameStats
