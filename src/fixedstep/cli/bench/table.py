@@ -73,16 +73,16 @@ def claim_cells(result: Result, claim: Claim) -> tuple[str, str, str, str, str]:
 
 
 def claims(results: Iterable[Result]) -> str:
-    """The table of claims, and below it what was absent, by reason."""
+    """The table of what could be measured, and below it what was absent, by reason."""
     cells = [("", "measured", "spread", "target", "")]
     absent: dict[str, list[str]] = {}
     for result in results:
         cells += [claim_cells(result, claim) for claim in result.row.claims]
         for side, reason in result.absent.items():
-            absent.setdefault(reason, []).append(side)
+            absent.setdefault(reason, []).append(f"{result.row.name}: {side}")
     lines = [table(cells)]
     for reason, sides in absent.items():
-        lines += ["", f"not measured: {', '.join(sides)}", f"  {reason}"]
+        lines += ["", f"not measured, {reason}", *(f"  {side}" for side in sides)]
     return "\n".join(lines)
 
 
