@@ -11,7 +11,9 @@ from .. import cores
 from .measure import Absent, Played, Side, clock
 from .workload import BUDGET, DIGEST, DROPPED, FRAMES, START, STEP, trace
 
-SIZES = (16, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20)
+SIZES = (16, 256, 1 << 10, 4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20)
+#: Where the comparison with the obvious loop has a target, and where memory is compared.
+COMPARED = 16 << 20
 #: The reference is not given more: it takes a tenth of a microsecond for a byte.
 REFERENCE_LIMIT = 4 << 10
 
@@ -70,7 +72,7 @@ def hashes(yardstick: HashOfBytes | str) -> Iterator[Side | Absent]:
     """
     for size in SIZES:
         yield from _hashes_of(data_of(size), yardstick)
-    large = SIZES[-2]
+    large = COMPARED
     source, target, twos = data_of(large), memoryview(bytearray(large)), b"\2" * large
     yield Side("read memory", large, lambda: _scan(twos), lambda at: at == -1)
     yield Side("copy memory", large, lambda: _copy(source, target), lambda same: same is True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .batches import DigestOfFrames, batches, digests
 from .footprint import growth, starting
 from .frames import bodies, planning
-from .hashing import HashOfBytes, hashes, plan_digests
+from .hashing import COMPARED, SIZES, HashOfBytes, hashes, plan_digests, size_name
 from .latency import latencies
 from .measure import Claim, Row, interleave
 
@@ -94,11 +94,14 @@ def rows(hash_of_bytes: HashOfBytes | str, digest_of_frames: DigestOfFrames | st
             "ns a byte",
             lambda effort: interleave(hashes(hash_of_bytes), effort),
             (
-                Claim(
-                    "16 MiB, byte by byte / absorb_bytes",
-                    "byte by byte 16 MiB",
-                    "absorb_bytes 16 MiB",
-                    low=3,
+                *(
+                    Claim(
+                        f"{size_name(size)}, byte by byte / absorb_bytes",
+                        f"byte by byte {size_name(size)}",
+                        f"absorb_bytes {size_name(size)}",
+                        low=3 if size == COMPARED else None,
+                    )
+                    for size in SIZES
                 ),
                 Claim(
                     "16 MiB, absorb_bytes / copying memory",
