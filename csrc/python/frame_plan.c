@@ -33,9 +33,38 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return plan_from(type, numbers);
 }
 
+/* A batch makes its plans through here, one by one, so numbers that are right are taken as they are. */
+static PyObject *plan_from_right_numbers(fs_state *state, PyObject *args)
+{
+    uint64_t number[6];
+    if (PyTuple_Size(args) != 6) {
+        return NULL;
+    }
+    for (int i = 0; i < 6; i++) {
+        if (!fs_fast_u64(PyTuple_GetItem(args, i), &number[i])) {
+            return NULL;
+        }
+    }
+    const uint64_t step_count = number[1], remainder = number[3], scale = number[4],
+                   unit = number[5];
+    if (step_count > UINT32_MAX || remainder >= unit || scale == 0) {
+        return NULL;
+    }
+    fs_plan_object *self = fs_new_plan(state);
+    if (self != NULL) {
+        self->plan =
+            (fs_plan){number[0], number[2], remainder, scale, unit, (uint32_t)step_count};
+    }
+    return (PyObject *)self;
+}
+
 static PyObject *plan_from_state(PyObject *type, PyObject *args)
 {
     fs_state *state = PyType_GetModuleState((PyTypeObject *)type);
+    PyObject *plan = plan_from_right_numbers(state, args);
+    if (plan != NULL || PyErr_Occurred() != NULL) {
+        return plan;
+    }
     return plan_from((PyTypeObject *)type,
                      fs_call(state->configuration, "frame_plan_state", args, NULL));
 }
