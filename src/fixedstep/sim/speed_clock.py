@@ -179,7 +179,8 @@ class SpeedClock:
             plan = loop.begin_frame(now)
             first_tick, step_count, dropped = plan.first_tick, plan.step_count, plan.dropped
         whole = loop.remainder // self._fineness
-        return FramePlan(first_tick, step_count, dropped, whole, self._timestep)
+        quantum = self._timestep.nanos
+        return FramePlan._from_state(first_tick, step_count, dropped, whole, 1, quantum)
 
     def set_speed(self, speed: Exact) -> None:
         """Choose a speed of the table, from the last ``advance`` on. 0 is ``pause()``.
