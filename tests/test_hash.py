@@ -6,9 +6,12 @@ first, since an oracle that shared a mistake with the code would find nothing.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
+import random
 import struct
+import threading
 from array import array
 from decimal import Decimal
 from fractions import Fraction
@@ -84,14 +87,47 @@ def test_bytes_are_absorbed_one_by_one(core: Core, start: int, data: bytes) -> N
     assert core.StateHash(start).absorb_bytes(data).finish() == fnv_1a(data, start)
 
 
-@pytest.mark.parametrize("size", [1, 7, 8, 9, 63, 64, 65, 4095, 16_384, 16_385, 70_001])
+@pytest.mark.parametrize(
+    "size",
+    [1, 7, 8, 9, 63, 64, 65, 1023, 1024, 1025, 2047, 3072, 4095, 8191, 8192, 8193, 65_535, 65_536]
+    + [65_537, 70_001, 140_003],
+)
 def test_large_buffers_have_the_digest_of_their_bytes(core: Core, size: int) -> None:
-    """Sizes around the blocks of any faster way to compute the same."""
-    data = bytes((k * k + 7 * k + k // 251) % 256 for k in range(size))
-    digest = core.StateHash().absorb_bytes(data).finish()
-    assert digest == fnv_1a(data)
+    """Sizes around the blocks of any faster way to compute the same, and around those that are
+    hashed without the interpreter's lock, which are handed on in pieces."""
+    data = random.Random(size).randbytes(size)
+    digest = fnv_1a(data)
+    assert core.StateHash().absorb_bytes(data).finish() == digest
+    assert core.StateHash().absorb_bytes(bytearray(data)).finish() == digest
+    assert core.StateHash().absorb_bytes(memoryview(b"!" + data)[1:]).finish() == digest
     last_changed = data[:-1] + bytes([data[-1] ^ 1])
     assert core.StateHash().absorb_bytes(last_changed).finish() != digest
+
+
+def test_a_buffer_that_is_written_while_it_is_hashed_crashes_nothing(core: Core) -> None:
+    """Large ones are hashed without the lock. Whoever writes meanwhile gets a digest of old and new
+    bytes, and cannot resize the buffer under the hash."""
+    data = bytearray(2_000_000 if core.__name__.endswith("native") else 70_000)
+    done = threading.Event()
+
+    def write() -> None:
+        k = 0
+        while not done.is_set():
+            data[k % len(data)] = k % 256
+            k += 1
+            with contextlib.suppress(BufferError):
+                data.append(0)
+                del data[-1]
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        digests = [core.StateHash().absorb_bytes(data).finish() for _ in range(3)]
+    finally:
+        done.set()
+        writer.join()
+    assert all(0 <= digest <= U64_MAX for digest in digests)
+    assert core.StateHash().absorb_bytes(bytes(data)) == core.StateHash().absorb_bytes(data)
 
 
 @pytest.mark.parametrize("fill", [0x00, 0xFF, 0x80])

@@ -135,6 +135,13 @@ def attempt(call: Callable[..., object], *arguments: Any) -> None:
     raise AssertionError(f"{call} took {arguments!r}")
 
 
+class Index:
+    """A number that is no ``int``, too large for the interpreter to have it at hand."""
+
+    def __index__(self) -> int:
+        return 10**9 + 7
+
+
 def operations(core: Core) -> dict[str, Callable[[], object]]:
     """Everything else that can be done to the types, as calls without arguments."""
     loop = core.FrameLoop(Timestep(10), StepBudget(3), Timestamp(100))
@@ -146,6 +153,7 @@ def operations(core: Core) -> dict[str, Callable[[], object]]:
     stamps = [Timestamp(now) for now in nows]
     plans = loop.begin_frames(nows)
     timing = FrameTiming()
+    index: Any = Index()
     values: list[Any] = [loop, rate, stats, state, plan, of_rate, steps, plans]
 
     def init(kind: Any, *arguments: Any) -> Callable[[], object]:
@@ -202,7 +210,16 @@ def operations(core: Core) -> dict[str, Callable[[], object]]:
             .absorb_bytes(nows)
             .finish()
         ),
-        "absorb an index": lambda: state.absorb_u64(True).absorb_f64_bits(5),
+        "absorb an index": lambda: (
+            state.absorb_u64(index).absorb_u32(index).absorb_i64(index).absorb_f64_bits(index)
+        ),
+        "resync to an index": lambda: loop.resync(index),
+        "take an index": lambda: (
+            copy.copy(loop).begin_frame(index),
+            copy.copy(loop).begin_frames([index]),
+            core.FrameLoop(start=index, tick=index),
+            core.FrameStats(index, index, index, index),
+        ),
         "batch of a buffer": lambda: copy.copy(loop).begin_frames(nows, core.FrameStats()),
         "batch of a list": lambda: copy.copy(loop).begin_frames(stamps),
         "batch of an iterator": lambda: copy.copy(loop).begin_frames(iter(stamps)),
@@ -284,8 +301,8 @@ def failures(core: Core) -> dict[str, Callable[[], object]]:
 
 
 def leaks(call: Callable[[], object], rounds: int) -> bool:
-    """Whether blocks grow with the calls. In six rounds, since interpreters fill caches of their own
-    now and then: a leak grows in every round, by a block in ten calls or more."""
+    """Whether blocks grow with the calls. In six rounds, since interpreters fill caches of their
+    own now and then: a leak grows in every round, by a block in ten calls or more."""
     growths = []
     for _ in range(6):
         with Growth() as growth:
