@@ -69,7 +69,7 @@ uint64_t fs_hash_bytes(uint64_t state, const void *data, size_t size)
 
 #else
 
-/* ---- Lanes: eight of 16 bits in a word, on two kinds of machine, both little-endian ---------------- */
+/* ---- Lanes: eight of 16 bits in a word, on two kinds of machine, both little-endian -------------- */
 
 #if defined(FS_HASH_SSE2)
 
@@ -136,7 +136,7 @@ static uint64_t fs_total(fs_sums sums) { return (uint64_t)vaddlvq_s32(sums); }
 
 #endif
 
-/* ---- Blocks ----------------------------------------------------------------------------------------
+/* ---- Blocks -----------------------------------------------------------------------------------------
  *
  * A block is eight rows, and lane m walks through row m. A row is eight chunks of `steps` bytes, and
  * group g is chunk g of every row: a word. Eight groups run at a time, because a vector multiplication
@@ -215,7 +215,7 @@ static fs_lanes fs_split(const uint8_t *group_start, unsigned group, size_t step
     return all;
 }
 
-/* ---- The low bytes --------------------------------------------------------------------------------- */
+/* ---- The low bytes ------------------------------------------------------------------------------- */
 
 /* Where the chunks end that start from `starts`. Only the low bytes of the lanes mean anything. */
 static void fs_run(const fs_step *bytes, size_t steps, const fs_lanes starts[FS_GROUPS],
@@ -335,10 +335,10 @@ static void fs_differ(fs_step *bytes, size_t steps, const fs_lanes starts[FS_GRO
     }
 }
 
-/* ---- The sum --------------------------------------------------------------------------------------- */
+/* ---- The sum ------------------------------------------------------------------------------------- */
 
 /* The power of the prime that belongs to each place of a group: limb j of the eight lanes of step t is
- * limbs[4 * t + j]. And the powers that carry a sum from a chunk, or a state from a block, to the next. */
+ * limbs[4 * t + j]. And the powers that carry a sum from chunk to chunk, a state from block to block. */
 typedef struct {
     union {
         fs_lanes limbs[4 * FS_STEPS_MOST];
@@ -412,7 +412,8 @@ static uint64_t fs_add_group(uint64_t sum, const fs_step *differences, unsigned 
 }
 
 /* `next` is the data that will be wanted next: it is fetched while the sum keeps the multipliers busy.
- * Without this every block begins by waiting for memory: 3.2 times the obvious loop, not 3.7, at 16 MiB. */
+ * Without this every block begins by waiting for memory; at 16 MiB it was 3.2 times the obvious loop
+ * instead of 3.7. */
 static uint64_t fs_hash_block(uint64_t state, const uint8_t *block, const uint8_t *next, size_t steps,
                               const fs_powers *powers)
 {
@@ -431,7 +432,7 @@ static uint64_t fs_hash_block(uint64_t state, const uint8_t *block, const uint8_
     return state * powers->block + sum;
 }
 
-/* ---- The data -------------------------------------------------------------------------------------- */
+/* ---- The data ------------------------------------------------------------------------------------ */
 
 #if defined(_MSC_VER)
 #define FS_APART __declspec(noinline)
