@@ -52,7 +52,12 @@ def recorded(ticks: Iterable[RecordedTick], policies: Policies = POLICIES) -> st
     recorder = Recorder(file, policies)
     for tick in ticks:
         recorder.tick(
-            tick.tick, tick.input, tick.digests, completions=tick.completions, phases=tick.phases
+            tick.tick,
+            tick.input,
+            tick.digests,
+            completions=tick.completions,
+            phases=tick.phases,
+            refused=tick.refused,
         )
     recorder.finish()
     return file.getvalue()
@@ -70,10 +75,10 @@ def a_tick(
     given_input: TickInput = NEUTRAL,
     completions: tuple[Any, ...] = (),
     phases: dict[Phase, dict[str, int]] | None = None,
+    refused: tuple[int, ...] = (),
 ) -> RecordedTick:
-    return RecordedTick(
-        number, given_input, completions, phases or {}, dict(digests or {"world": number + 1})
-    )
+    found = dict(digests or {"world": number + 1})
+    return RecordedTick(number, given_input, completions, phases or {}, found, refused)
 
 
 def fnv(x: int) -> int:
@@ -84,7 +89,9 @@ def fnv(x: int) -> int:
 
 EVERYTHING = [
     a_tick(7, {"player": 0, "guard": U64_MAX}),
-    a_tick(8, given_input=PRESSED, completions=((3, "path", (1, (-2, None))), True)),
+    a_tick(
+        8, given_input=PRESSED, completions=((3, "path", (1, (-2, None))), True), refused=(0, 2)
+    ),
     a_tick(
         9,
         phases={Phase.BEGIN_TICK: {"player": 1}, Phase.COMMIT: {"player": 2, "guard": 3}},
@@ -398,9 +405,11 @@ def edited(line: str, **changes: object) -> str:
         (HEADER + edited(FIRST, tick=True), 2, "tick must be a whole number"),
         (HEADER + edited(FIRST, input=[]), 2, "an input has actions and transitions"),
         (HEADER + edited(FIRST, input={"actions": {"run": [1] * 5}}), 2, "none of the actions"),
-        (HEADER + edited(FIRST, completions={}), 2, "completions must be a list"),
+        (HEADER + edited(FIRST, completions={}), 2, "completions and refused must be lists"),
         (HEADER + edited(FIRST, completions=[{}]), 2, "to be recorded, not dict"),
-        (HEADER + edited(FIRST, phases=[]), 2, "phases an object"),
+        (HEADER + edited(FIRST, refused=3), 2, "refused must be lists"),
+        (HEADER + edited(FIRST, refused=[-1]), 2, "refused must be a whole number"),
+        (HEADER + edited(FIRST, phases=[]), 2, "phases must be an object"),
         (HEADER + edited(FIRST, phases={"Lunch": {"a": "0x" + "0" * 16}}), 2, "is no phase"),
         (HEADER + edited(FIRST, phases={"Motion": {}}), 2, "phase Motion must have digests"),
         (HEADER + edited(FIRST, digests={}), 2, "tick 0 must have digests by field"),
@@ -585,6 +594,12 @@ def test_another_result_of_background_work_is_named_before_what_follows_from_it(
     )
 
 
+def test_a_request_that_found_no_room_in_one_run_is_named() -> None:
+    """How full a mailbox is depends on threads; what follows from it is no fault of the ticks."""
+    one, other = [a_tick(0, {"x": 1}, refused=(2,))], [a_tick(0, {"x": 2})]
+    assert first_divergence(one, other) == Divergence(0, None, "refused", (2,), ())
+
+
 MOTION, GAMEPLAY = Phase.MOTION, Phase.GAMEPLAY
 
 
@@ -724,7 +739,7 @@ def test_one_changed_field_in_one_tick_is_named_exactly(data: st.DataObject) -> 
 
 
 def test_the_names_a_divergence_uses_itself_cannot_be_fields() -> None:
-    assert {"input", "completions", "phase", "fault"} == set(RESERVED)
+    assert {"input", "completions", "refused", "phase", "fault"} == set(RESERVED)
     for name in RESERVED:
         with pytest.raises(ValueError, match="a name other than"):
             Recorder(io.StringIO(), POLICIES).tick(0, NEUTRAL, {name: 1})

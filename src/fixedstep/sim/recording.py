@@ -47,7 +47,7 @@ Plain: TypeAlias = "bool | int | str | tuple[Plain, ...] | None"
 Digests: TypeAlias = Mapping[str, "StateHash | int"]
 """Digests by the name of what they digest, in the order in which they are compared."""
 
-RESERVED = ("input", "completions", "phase", "fault")
+RESERVED = ("input", "completions", "refused", "phase", "fault")
 """Names that a divergence uses itself, and that no field can have."""
 
 #: Characters in a line. Both sides keep to it, so that no file can fill the memory of its reader.
@@ -130,6 +130,9 @@ class RecordedTick(NamedTuple):
     """Digests at the end of each phase, where they were taken."""
     digests: dict[str, int]
     """Digests at the end of the tick, by field."""
+    refused: tuple[int, ...] = ()
+    """Which of its requests for background work, counted from 0, found no room. Room depends on
+    when earlier results arrived, so it is given from outside like they are."""
 
 
 class RecordedFault(NamedTuple):
@@ -221,6 +224,7 @@ class Recorder:
         *,
         completions: Iterable[Plain] = (),
         phases: Mapping[Phase, Digests] | None = None,
+        refused: Iterable[SupportsIndex] = (),
     ) -> None:
         """Write a tick that succeeded: the next number, and no other.
 
@@ -241,6 +245,8 @@ class Recorder:
         line: dict[str, Any] = {"tick": number, "input": tick_input.plain()}
         if applied := [plain(value, "a completion") for value in completions]:
             line["completions"] = applied
+        if without_room := [count(ordinal, "refused") for ordinal in refused]:
+            line["refused"] = without_room
         if phases:
             line["phases"] = {
                 phase.value: _written(finished(found, f"after {phase.value}"))
@@ -513,19 +519,22 @@ class Recording:
     def _tick(self, line: Any, expected: int) -> RecordedTick:
         needed = {"tick", "input", "digests"}
         if not isinstance(line, dict) or not (
-            needed <= set(line) <= needed | {"completions", "phases"}
+            needed <= set(line) <= needed | {"completions", "refused", "phases"}
         ):
             self._refuse(
-                f"a tick has tick, input, digests, and maybe completions and phases, not "
+                f"a tick has tick, input, digests, and maybe completions, refused, phases, not "
                 f"{shown(line)}; {self._restore()}"
             )
         number = self._number(line["tick"], "tick")
         if number != expected:
             self._refuse(f"is tick {number}, but {expected} comes here; {self._restore()}")
         completions = line.get("completions", [])
+        refused = line.get("refused", [])
         phases = line.get("phases", {})
-        if not isinstance(completions, list) or not isinstance(phases, dict):
-            self._refuse(f"completions must be a list, phases an object; {self._restore()}")
+        if not all(isinstance(part, list) for part in (completions, refused)):
+            self._refuse(f"completions and refused must be lists; {self._restore()}")
+        if not isinstance(phases, dict):
+            self._refuse(f"phases must be an object; {self._restore()}")
         try:
             tick_input = TickInput.from_plain(self.policies.actions, line["input"])
             applied = tuple(plain(_tuples(value), "a completion") for value in completions)
@@ -536,7 +545,8 @@ class Recording:
             for name, found in phases.items()
         }
         digests = self._digests(line["digests"], f"tick {number}")
-        return RecordedTick(number, tick_input, applied, by_phase, digests)
+        without_room = tuple(self._number(ordinal, "refused") for ordinal in refused)
+        return RecordedTick(number, tick_input, applied, by_phase, digests, without_room)
 
     def _end(self, end: Any, expected: int) -> None:
         if not isinstance(end, dict) or not {"ticks"} <= set(end) <= {"ticks", "fault"}:

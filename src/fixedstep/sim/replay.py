@@ -21,6 +21,8 @@ from .recording import Policies, RecordedFault, RecordedTick, Recording
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from .outbox import Outbox
+
 
 class PolicyMismatch(ValueError):
     """A recording that belongs to a session configured otherwise."""
@@ -34,7 +36,7 @@ class Divergence(NamedTuple):
     phase: Phase | None
     """The first phase that differs, where phases were digested."""
     field: str
-    """What differs first: a field, or "input", "completions", "phase", "fault"."""
+    """What differs first: a field, or "input", "completions", "refused", "phase", "fault"."""
     first: object
     """What the one run, or the recording, had: a digest, an input; None if it had nothing."""
     second: object
@@ -124,6 +126,8 @@ def _difference(one: RecordedTick, other: RecordedTick) -> Divergence | None:
     if one.completions != other.completions:
         start = Phase.BEGIN_TICK
         return Divergence(tick, start, "completions", one.completions, other.completions)
+    if one.refused != other.refused:
+        return Divergence(tick, None, "refused", one.refused, other.refused)
     both = bool(one.phases and other.phases)
     for phase in Phase if both else ():
         if (phase in one.phases) != (phase in other.phases):
@@ -174,6 +178,10 @@ class Replayable(Protocol):
     def tick(self) -> int:
         """The number of the next tick."""
 
+    @property
+    def outbox(self) -> Outbox | None:
+        """The requests of its ticks."""
+
     def policies(self) -> Policies:
         """What it is configured with."""
 
@@ -186,7 +194,8 @@ def play(recording: Recording, session: Replayable) -> Comparison:
 
     It stops at the first divergence, with the session there to be looked at. The session must be
     paused, at the tick where the recording starts. What depends on frames (budget, clamp) may
-    differ, since a recording knows no frames; what a tick sees may not.
+    differ, since a recording knows no frames; what a tick sees may not. What ticks ask for of sound
+    and picture is thrown away; to see a replay, call ``session.replay`` for each tick, and draw.
 
     Raises PolicyMismatch for a session with another timestep, other actions or capacities, or at
     another tick; nothing was run then. Raises ReplayError as `Recording` does.
@@ -207,6 +216,8 @@ def play(recording: Recording, session: Replayable) -> Comparison:
     for tick in recording:
         compared += 1
         found = session.replay(tick)
+        if session.outbox is not None:
+            session.outbox.deliver()
         if isinstance(found, RecordedFault):
             fault = Divergence(found.tick, found.phase, "fault", None, found.error)
             return Comparison(fault, compared, 0, 0)
