@@ -89,8 +89,10 @@ def test_bytes_are_absorbed_one_by_one(core: Core, start: int, data: bytes) -> N
 
 @pytest.mark.parametrize(
     "size",
-    [1, 7, 8, 9, 63, 64, 65, 1023, 1024, 1025, 2047, 3072, 4095, 8191, 8192, 8193, 65_535, 65_536]
-    + [65_537, 70_001, 140_003],
+    [
+        *(1, 7, 8, 9, 63, 64, 65, 1023, 1024, 1025, 2047, 3072, 4095, 8191, 8192, 8193),
+        *(65_535, 65_536, 65_537, 70_001, 140_003),
+    ],
 )
 def test_large_buffers_have_the_digest_of_their_bytes(core: Core, size: int) -> None:
     """Sizes around the blocks of any faster way to compute the same, and around those that are

@@ -136,10 +136,12 @@ def attempt(call: Callable[..., object], *arguments: Any) -> None:
 
 
 class Index:
-    """A number that is no ``int``, too large for the interpreter to have it at hand."""
+    """A number that is no ``int``, and a new one each time that it is asked."""
+
+    value = 10**9
 
     def __index__(self) -> int:
-        return 10**9 + 7
+        return self.value + 7
 
 
 def operations(core: Core) -> dict[str, Callable[[], object]]:

@@ -387,6 +387,35 @@ def test_a_damaged_state_is_refused_by_every_type(core: Core) -> None:
                     kind._from_state(*bad)
 
 
+@pytest.mark.parametrize(
+    ("name", "state", "error"),
+    [
+        ("FrameLoop", (0, 10, 5, 100, 3, 7), ValueError),
+        ("FrameLoop", (1, 0, 5, 100, 0, 7), ValueError),
+        ("FrameLoop", (1, 10, 0, 100, 3, 7), ValueError),
+        ("FrameLoop", (1, 10, 2**32, 100, 3, 7), OverflowError),
+        ("FrameLoop", (1, 10, 5, 100, 10, 7), ValueError),
+        ("FramePlan", (0, 2**32, 0, 5, 1, 10), OverflowError),
+        ("FramePlan", (0, 1, 0, 10, 1, 10), ValueError),
+        ("FramePlan", (0, 1, 0, 5, 0, 10), ValueError),
+        ("FramePlan", (0, 1, 0, 0, 1, 0), ValueError),
+        ("Steps", (0, 2**32, 1, 10), OverflowError),
+        ("Steps", (0, 1, 0, 10), ValueError),
+        ("Steps", (0, 1, 1, 0), ValueError),
+    ],
+)
+def test_a_state_that_no_object_can_have_is_refused(
+    core: Core, name: str, state: tuple[int, ...], error: type[Exception]
+) -> None:
+    """A zero unit would be a division by zero in C, and a crash, some frames later."""
+    kind: Any = getattr(core, name)
+    with pytest.raises(error, match=r"; "):
+        kind._from_state(*state)
+    for wrong_length in (state[:-1], (*state, 1), ()):
+        with pytest.raises(TypeError):
+            kind._from_state(*wrong_length)
+
+
 @pytest.mark.parametrize("columns", [(b"", b"1234", b"", b""), (b"123",) * 4, (b"",), ()])
 def test_a_damaged_pickle_of_a_batch_is_refused(core: Core, columns: tuple[bytes, ...]) -> None:
     """Columns of unequal length would be an index error some day, far from here."""
