@@ -291,8 +291,8 @@ class ArrayHistory:
         drawn: NDArray[Any] = np.empty(now.shape, kind) if out is None else out
         if drawn.shape != now.shape or drawn.dtype != kind:
             raise ValueError(
-                f"out must be {kind} of shape {now.shape}, not {drawn.dtype} of shape {drawn.shape}; "
-                "leave it out for a new array"
+                f"out must be {kind} of shape {now.shape}, not {drawn.dtype} of shape "
+                f"{drawn.shape}; leave it out for a new array"
             )
         if np.may_share_memory(drawn, now) or np.may_share_memory(drawn, before):
             raise ValueError(
@@ -356,7 +356,7 @@ class ArrayHistory:
     @property
     def previous(self) -> NDArray[Any]:
         """The rows when the tick began, or where a teleport led since. Read-only."""
-        view = self._previous.view()
+        view: NDArray[Any] = self._previous.view()
         view.flags.writeable = False
         return view
 
