@@ -182,7 +182,8 @@ class Tick:
         By this way and no other within a tick: a request that found no room is then recorded, and
         finds none when it is replayed. The work itself begins outside: stage the ticket in the
         outbox, for the frame that delivers it to start. In a replay no work need begin, since its
-        results are in the recording.
+        results are in the recording. A ticket's number counts over all worlds of the mailbox, so
+        keep it out of digests: the target and the revision say which request it is.
 
         Raises what `Mailbox.reserve` raises, and RuntimeError without a mailbox or after the tick.
         """
@@ -632,6 +633,7 @@ class Session(Generic[L, W]):
         self._last_good = None
         self._trace.clear()
         self._reset_debt()
+        self._input.take()  # the cancelled edges: this world has seen nothing that could be void
 
     def _reset_debt(self) -> None:
         """Begin again at this tick with nothing owed, and with input let go."""
