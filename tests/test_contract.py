@@ -81,6 +81,7 @@ COMPILED = "names the compiled core: native.py alone does, so that its absence i
 # (module, where in it, what) and why it may. Each must be used, or it goes.
 ALLOWED = {
     ("backend", "<module>", "import os"): "FIXEDSTEP_BACKEND is read, in this file and no other",
+    ("sim.mailbox", "<module>", "import threading"): "holds a lock, since others submit; no thread",
     ("native", "<module>", "import importlib"): "finds the compiled library and loads its types",
     ("native", "<module>", "fixedstep._core"): "is the one file that does",
     (
@@ -216,6 +217,13 @@ def test_backend_reads_the_environment_and_nothing_else_of_the_system() -> None:
         and node.value.id == "os"
     }
     assert used == {"environ"}
+
+
+def test_the_mailbox_takes_a_lock_and_nothing_else_of_threads() -> None:
+    tree = ast.parse((PACKAGE / "sim" / "mailbox.py").read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    taken = [ast.unparse(node) for node in imports if "threading" in ast.unparse(node)]
+    assert taken == ["from threading import Lock"]
 
 
 @pytest.mark.parametrize(
