@@ -404,7 +404,7 @@ class Mailbox:
             )
         with self._lock:
             for slot in self._slots.values():
-                slot.revoked = "world"
+                slot.revoked = slot.revoked or "world"  # the first reason is the one that counts
             self._newest.clear()
             self._world = world
 
