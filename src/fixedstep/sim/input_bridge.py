@@ -273,21 +273,13 @@ class InputBridge:
         return self._transitions
 
     def _checked(self, sample: Sample) -> list[tuple[str, ActionState]]:
-        try:
-            pairs = [
-                (name, state)
-                for name, state in (sample.items() if isinstance(sample, Mapping) else sample)
-            ]
-        except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"a sample must be a mapping from actions to states, or pairs of them, not "
-                f"{type(sample).__name__} {shown(sample)}; {{'jump': PRESS}} is one"
-            ) from error
-        for index, (name, state) in enumerate(pairs):
+        checked = []
+        # A dict is asked for by type: an abstract class takes as long to say yes as all the rest.
+        for name, state in sample.items() if type(sample) is dict else _pairs(sample):
             if type(name) is not str or name not in self._states:
                 raise self._unknown(name)
-            pairs[index] = name, action_state(name, state)
-        return pairs
+            checked.append((name, action_state(name, state)))
+        return checked
 
     def _add(self, name: str, new: ActionState) -> None:
         old = self._states[name]
@@ -319,3 +311,14 @@ class InputBridge:
     def __repr__(self) -> str:
         shut = f", waiting for rest: {', '.join(sorted(self._shut))}" if self._shut else ""
         return f"<InputBridge {self._states!r}{shut}>"
+
+
+def _pairs(sample: Sample) -> list[tuple[str, ActionState]]:
+    try:
+        pairs = sample.items() if isinstance(sample, Mapping) else sample
+        return [(name, state) for name, state in pairs]
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"a sample must be a mapping from actions to states, or pairs of them, not "
+            f"{type(sample).__name__} {shown(sample)}; {{'jump': PRESS}} is one"
+        ) from error

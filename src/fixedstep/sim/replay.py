@@ -12,6 +12,7 @@ could pass while the game fails.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..arguments import shown
@@ -168,7 +169,7 @@ def _fault(first: object, second: object, last_one: int, last_other: int) -> Div
             told.append(None)
         else:
             return None
-    return Divergence(tick, min(phases, key=list(Phase).index), "fault", *told)
+    return Divergence(tick, min(phases, key=attrgetter("place")), "fault", *told)
 
 
 class Replayable(Protocol):
