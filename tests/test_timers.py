@@ -796,7 +796,7 @@ class QueueAgainstNaive(RuleBasedStateMachine):
 
 
 TestQueueAgainstNaive = QueueAgainstNaive.TestCase
-TestQueueAgainstNaive.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+TestQueueAgainstNaive.settings = settings(stateful_step_count=40)
 
 
 def test_the_machine_would_notice_another_order() -> None:
