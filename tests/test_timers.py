@@ -460,6 +460,18 @@ def test_cancelled_timers_do_not_pile_up() -> None:
     assert [timer.id for timer in queue.begin_tick(2_000_000)] == [keep]
 
 
+def test_the_order_survives_the_sweep_of_cancelled_timers() -> None:
+    queue = TimerQueue[int](200)
+    ids = {delay: queue.schedule(0, delay, delay) for delay in range(100, 0, -1)}
+    for delay in range(100, 0, -1):
+        if delay % 4:
+            queue.cancel(ids[delay])
+    assert len(queue._heap) < 100, "there was a sweep"
+    expected = [(delay, delay) for delay in range(4, 101, 4)]
+    seen = [(n, timer.payload) for n in range(101) for timer in queue.begin_tick(n)]
+    assert seen == expected
+
+
 @pytest.mark.parametrize("capacity", [0, -1, 2**64, 1.5, None, "16"])
 def test_a_capacity_that_is_none_is_refused(capacity: Any) -> None:
     with pytest.raises((TypeError, ValueError, OverflowError), match="capacity must be"):
@@ -528,6 +540,7 @@ def test_a_timer_cannot_be_changed_by_whoever_gets_it() -> None:
 @pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda q: pickle.loads(pickle.dumps(q))])
 def test_a_copy_goes_its_own_way(how: Any) -> None:
     queue = TimerQueue[str](4)
+    queue.clear()  # so that ids are of the second generation
     beat = queue.schedule(0, 2, "beat", period=3)
     queue.schedule(0, 4, "once")
     assert fired(queue, range(3)) == [(2, "beat")]
@@ -539,6 +552,7 @@ def test_a_copy_goes_its_own_way(how: Any) -> None:
     assert fired(twin, range(3, 10)) == expected
     assert (len(queue), len(twin)) == (0, 1)
     assert twin.schedule(9, 1, "next").sequence == 2
+    assert twin.cancel(beat)
 
 
 # the other two
