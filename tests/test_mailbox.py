@@ -337,6 +337,23 @@ def test_a_result_that_is_applied_can_no_longer_be_cancelled() -> None:
     assert assert_books_balance(mailbox).cancelled == 0
 
 
+@pytest.mark.parametrize("how", ["another batch", "shutdown"])
+def test_what_was_reclaimed_while_a_batch_is_taken_is_not_in_it(how: str) -> None:
+    mailbox = Mailbox()
+    for n in range(3):
+        mailbox.submit(mailbox.reserve(n), n)
+    inner: list[Completion] = []
+
+    def is_current(ticket: Ticket) -> bool:
+        inner.extend(mailbox.take_batch()) if how == "another batch" else mailbox.shutdown()
+        return True
+
+    assert mailbox.take_batch(is_current) == ()
+    assert [done.result for done in inner] == ([0, 1, 2] if how == "another batch" else [])
+    seen = assert_books_balance(mailbox)
+    assert (seen.reclaimed, seen.outstanding) == (3, 0)
+
+
 # worlds
 
 
