@@ -8,10 +8,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 import fixedstep
+
+if TYPE_CHECKING:
+    from tests.conftest import Core
 
 # Run before the package is imported. A library that does not load, and one that is not there at
 # all, as on a machine without a compiler.
@@ -148,11 +152,25 @@ def test_the_reference_needs_no_cffi(blocked: str) -> None:
     assert said(code) == "5", "and auto finds a core without it"
 
 
+LOADED = "import sys, fixedstep; print(*(m for m in sys.modules if m.startswith('fixedstep.')))"
+
+
 def test_importing_the_package_loads_the_lower_floors_only() -> None:
-    code = "import sys, fixedstep; print(*(m for m in sys.modules if m.startswith('fixedstep.')))"
-    loaded = {name.split(".")[1] for name in said(code).split()}
+    loaded = {name.split(".")[1] for name in said(LOADED, "reference").split()}
     assert {"time", "backend", "reference", "plans", "timing"} <= loaded
     assert loaded & {"cli", "host", "captures", "sim", "testing", "__main__"} == set()
+
+
+def test_the_core_that_was_not_chosen_is_not_loaded(native: Core) -> None:
+    """It would add to the start of every program."""
+    assert "fixedstep.native" in said(LOADED, "native").split()
+    assert "fixedstep.reference" not in said(LOADED, "native").split()
+    assert "fixedstep.native" not in said(LOADED, "reference").split()
+
+
+def test_a_name_the_package_does_not_have_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'fixedstep' has no attribute 'Frameloop'"):
+        fixedstep.Frameloop  # noqa: B018
 
 
 def test_importing_the_package_loads_little_of_the_standard_library() -> None:

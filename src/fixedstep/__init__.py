@@ -29,6 +29,8 @@ from .time import (
 from .timing import FrameTiming
 
 if TYPE_CHECKING:
+    from . import native as native
+    from . import reference as reference
     from .reference import FrameLoop, FramePlan, FrameStats, StateHash, Step, Steps
 else:
     FrameLoop = core.FrameLoop
@@ -37,6 +39,20 @@ else:
     StateHash = core.StateHash
     Step = core.Step
     Steps = core.Steps
+
+
+def __getattr__(name: str) -> object:
+    """The cores by name, ``fixedstep.reference`` and ``native``: loaded when first asked for."""
+    if name == "reference":
+        import fixedstep.reference as reference_core
+
+        return reference_core
+    if name == "native":
+        import fixedstep.native as native_core
+
+        return native_core
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "Alpha",

@@ -12,8 +12,6 @@ import os
 from types import ModuleType
 from typing import NamedTuple
 
-from . import reference
-
 VARIABLE = "FIXEDSTEP_BACKEND"
 
 
@@ -25,8 +23,9 @@ class Backend(NamedTuple):
 
 
 def _choose(wanted: str) -> tuple[ModuleType, Backend]:
+    # The core that is not chosen is not loaded: it would add to the start of every program.
     if wanted == "reference":
-        return reference, Backend("reference", f"{VARIABLE}=reference")
+        return _reference(f"{VARIABLE}=reference")
     if wanted not in ("auto", "native"):
         raise ImportError(
             f"{VARIABLE} must be auto, native or reference, not {wanted!r}; "
@@ -37,8 +36,14 @@ def _choose(wanted: str) -> tuple[ModuleType, Backend]:
     except ImportError as error:
         if wanted == "native":
             raise
-        return reference, Backend("reference", f"no native core: {error}")
+        return _reference(f"no native core: {error}")
     return native, Backend("native", "it loads" if wanted == "auto" else f"{VARIABLE}=native")
+
+
+def _reference(reason: str) -> tuple[ModuleType, Backend]:
+    from . import reference
+
+    return reference, Backend("reference", reason)
 
 
 core, _backend = _choose(os.environ.get(VARIABLE, "auto"))

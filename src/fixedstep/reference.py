@@ -425,8 +425,8 @@ class FramePlan(_Final):
         """How far the frame stands between two ticks: remainder over step, a float32 in ``[0, 1)``.
 
         For drawing only: it is no part of the digest and no input to a simulation. A plain
-        division reaches 1.0 (at 30 Hz already, in float32), and draws a whole step ahead; hence
-        the clamp to 0x3F7FFFFF.
+        division rounds up to 1.0, from steps of 34 ms on, and draws a whole step ahead; hence the
+        clamp to 0x3F7FFFFF.
 
         >>> FramePlan(0, 0, 0, 5, Timestep(10)).alpha()
         0.5
