@@ -17,7 +17,7 @@ request of a tick is admitted does not depend on how far a thread has come.
 
 Cancelling stops a result from being applied; it stops no work. Where a worker is attached to the
 ticket, the slot is held until it has reported, because work that goes on is what the capacity
-bounds. A ticket that nobody is attached to is reclaimed at the next batch.
+bounds. Where nobody is attached, a cancelled ticket is reclaimed at the next batch.
 """
 
 from __future__ import annotations
