@@ -642,3 +642,17 @@ def test_a_batch_of_both_cores_is_the_same(native: Core, reference: Core) -> Non
             answers.append((loop.begin_frames(nows, stats), loop, stats))
         assert answers[0] == answers[1]
         assert answers[0][2].frames == 20_000
+
+
+def test_columns_of_megabytes_hold_what_the_loop_planned(native: Core) -> None:
+    """Columns this large get memory in another way. The reference would take seconds over it."""
+    nows = array("Q", range(0, 600_000 * 7, 7))
+    loop, tally = native.FrameLoop(Timestep(10)), native.FrameStats()
+    plans = loop.begin_frames(nows, tally)
+    assert plans.first_tick.nbytes > 2**22
+    assert sum(plans.step_count) == loop.tick == tally.ticks == nows[-1] // 10
+    assert list(plans.remainder[:5]) == [0, 7, 4, 1, 8]
+    assert plans[-1] == native.FramePlan(loop.tick - 1, 1, 0, nows[-1] % 10, Timestep(10))
+    alone = native.FrameStats()
+    native.FrameLoop(Timestep(10)).digest_frames(nows, alone)
+    assert alone == tally
