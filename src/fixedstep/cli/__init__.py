@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 import fixedstep
 
-from . import analyze, demo, diff, info, replay
+from . import analyze, bench, demo, diff, info, replay
 from .layout import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS = (info, demo, replay, diff, analyze)
+_COMMANDS = (info, demo, replay, diff, analyze, bench)
 
 
 class _UsageError(Exception):
