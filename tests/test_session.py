@@ -7,6 +7,8 @@ when the test says so, and the threads are the mailbox's own tests' affair.
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import io
 import json
 import os
@@ -597,6 +599,7 @@ def test_a_fault_in_any_phase_publishes_nothing_and_keeps_what_was_published(pha
     session = make(faulting(2, phase, error), outbox=(outbox := Outbox()))
     _, report = frames(session, 0, 70)
     assert (report.mode, report.ran, report.abandoned, report.tick) == (Mode.FAULTED, 2, 2, 2)
+    assert report.alpha == SHOW_CURRENT
     assert session.fault == Fault(2, phase, error)
     assert error.__traceback__ is not None, "kept whole, for a debugger"
 
@@ -1474,6 +1477,26 @@ def test_two_cores_give_a_scenario_the_same_recording(tmp_path: Path, other: str
     with (tmp_path / "reference").open() as file:
         recording = Recording(file)
         assert len({tick.digests["random"] for tick in recording}) == ticks > 200
+
+
+# Documentation.
+
+EXAMPLES = {
+    "input_bridge": 15,
+    "phases": 4,
+    "recording": 15,
+    "replay": 8,
+    "session": 15,
+    "tick_input": 12,
+    "tick_trace": 4,
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_examples_of_a_module_are_true(name: str) -> None:
+    results = doctest.testmod(importlib.import_module(f"fixedstep.sim.{name}"), verbose=False)
+    assert results.failed == 0
+    assert results.attempted >= EXAMPLES[name]
 
 
 # Bad input.

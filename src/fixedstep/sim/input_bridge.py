@@ -59,7 +59,15 @@ _POLICIES = ("fault", "drop_newest", "drop_oldest")
 
 
 class TransitionOverflow(RuntimeError):
-    """A `TransitionQueue` that must not lose anything is full."""
+    """A `TransitionQueue` that must not lose anything is full.
+
+    >>> queue = TransitionQueue(1)
+    >>> queue.push(Transition("text", 97)); queue.push(Transition("text", 98))
+    Traceback (most recent call last):
+        ...
+    fixedstep.sim.input_bridge.TransitionOverflow: the transition queue is full: 1 are waiting for \
+a tick, and Transition(name='text', value=98) is one more; raise its capacity, or let it drop
+    """
 
 
 class TransitionQueue:

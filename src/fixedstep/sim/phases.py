@@ -41,7 +41,14 @@ class Phase(Enum):
 
 
 class PhaseOrderError(RuntimeError):
-    """A tick went back to a phase, or into one it is in."""
+    """A tick went back to a phase, or into one it is in.
+
+    >>> Phases().enter(Phase.BEGIN_TICK)
+    Traceback (most recent call last):
+        ...
+    fixedstep.sim.phases.PhaseOrderError: BeginTick cannot follow BeginTick; the order is \
+BeginTick, Intent, Motion, Gameplay, Commit, EndTick
+    """
 
 
 class Phases:

@@ -53,11 +53,20 @@ RESERVED = ("input", "completions", "refused", "phase", "fault")
 #: Characters in a line. Both sides keep to it, so that no file can fill the memory of its reader.
 _LONGEST_LINE = 2**20
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_PHASES = {phase.value: phase for phase in Phase}
 _DIGEST = re.compile("0x[0-9a-f]{16}")
 
 
 class ReplayError(ValueError):
-    """A recording that cannot be read exactly: names the line, the fault and the fix."""
+    """A recording that cannot be read exactly: names the line, the fault and the fix.
+
+    >>> import io
+    >>> Recording(io.StringIO(""))
+    Traceback (most recent call last):
+        ...
+    fixedstep.sim.recording.ReplayError: the recording, line 1: the file is empty or ends within \
+its header; there is nothing in it
+    """
 
 
 def plain(value: object, name: str = "value") -> Plain:
@@ -118,7 +127,11 @@ class Policies(NamedTuple):
 
 
 class RecordedTick(NamedTuple):
-    """One tick of a recording."""
+    """One tick of a recording.
+
+    >>> RecordedTick(7, TickInput.neutral(["jump"]), (), {}, {"player": 1}).digests
+    {'player': 1}
+    """
 
     tick: int
     """Its number."""
@@ -136,7 +149,11 @@ class RecordedTick(NamedTuple):
 
 
 class RecordedFault(NamedTuple):
-    """The tick that ended a run by raising. It is no part of the recording: it did not succeed."""
+    """The tick that ended a run by raising. It is no part of the recording: it did not succeed.
+
+    >>> RecordedFault(7, Phase.MOTION, "KeyError").phase.value
+    'Motion'
+    """
 
     tick: int
     """Its number."""
@@ -511,10 +528,9 @@ class Recording:
         return {name: int(digest, 16) for name, digest in written.items()}
 
     def _phase(self, name: object) -> Phase:
-        for phase in Phase:
-            if phase.value == name:
-                return phase
-        self._refuse(f"{shown(name)} is no phase; {self._restore()}")
+        if not isinstance(name, str) or name not in _PHASES:
+            self._refuse(f"{shown(name)} is no phase; {self._restore()}")
+        return _PHASES[name]
 
     def _tick(self, line: Any, expected: int) -> RecordedTick:
         needed = {"tick", "input", "digests"}

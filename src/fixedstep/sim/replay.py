@@ -26,11 +26,19 @@ if TYPE_CHECKING:
 
 
 class PolicyMismatch(ValueError):
-    """A recording that belongs to a session configured otherwise."""
+    """A recording that belongs to a session configured otherwise.
+
+    >>> issubclass(PolicyMismatch, ValueError)
+    True
+    """
 
 
 class Divergence(NamedTuple):
-    """Where two runs part, or a replay and its recording."""
+    """Where two runs part, or a replay and its recording.
+
+    >>> print(Divergence(7, Phase.MOTION, "player", 1, None))
+    tick 7, phase Motion, player: 0x0000000000000001 and nothing
+    """
 
     tick: int
     """The first tick that differs. Every later one may, for no other reason."""
@@ -57,7 +65,11 @@ def told(value: object) -> str:
 
 
 class Comparison(NamedTuple):
-    """What came of comparing two runs."""
+    """What came of comparing two runs.
+
+    >>> compare([], [])
+    Comparison(divergence=None, compared=0, only_first=0, only_second=0)
+    """
 
     divergence: Divergence | None
     """The first; None where all that could be compared is equal."""
@@ -116,6 +128,9 @@ def first_divergence(
 
     As `compare`, which also says how much could be compared: None after comparing nothing is no
     proof.
+
+    >>> first_divergence([], []) is None
+    True
     """
     return compare(first, second).divergence
 
@@ -197,6 +212,23 @@ def play(recording: Recording, session: Replayable) -> Comparison:
     paused, at the tick where the recording starts. What depends on frames (budget, clamp) may
     differ, since a recording knows no frames; what a tick sees may not. What ticks ask for of sound
     and picture is thrown away; to see a replay, call ``session.replay`` for each tick, and draw.
+
+    >>> import io
+    >>> from fixedstep import StateHash
+    >>> from fixedstep.sim.session import Mode, Session
+    >>> def counting(by):
+    ...     def run_tick(world, tick_input, tick):
+    ...         world["x"] = world.get("x", 0) + by
+    ...     def digests(world):
+    ...         return {"x": StateHash().absorb_u64(world["x"])}
+    ...     return Session(dict, run_tick, {}, digests=digests, mode=Mode.PAUSED)
+    >>> session, file = counting(3), io.StringIO()
+    >>> session.record(file)
+    >>> _ = [session.step() for _ in range(10)]
+    >>> play(Recording(io.StringIO(file.getvalue())), counting(3))
+    Comparison(divergence=None, compared=10, only_first=0, only_second=0)
+    >>> print(play(Recording(io.StringIO(file.getvalue())), counting(4)).divergence)
+    tick 0, x: 0xc7c2bf3b330983e6 and 0x2cdcdc0dfc5d1141
 
     Raises PolicyMismatch for a session with another timestep, other actions or capacities, or at
     another tick; nothing was run then. Raises ReplayError as `Recording` does.

@@ -68,7 +68,11 @@ SHOW_CURRENT: Final = Alpha(float(1))
 
 
 class Mode(Enum):
-    """What a session does with a frame."""
+    """What a session does with a frame.
+
+    >>> Mode.PAUSED.value
+    'Paused'
+    """
 
     PLAYING = "Playing"
     """Time counts, ticks run, input reaches them. Unless hidden: then time is excluded."""
@@ -79,11 +83,26 @@ class Mode(Enum):
 
 
 class SessionModeError(RuntimeError):
-    """Something was asked of a session that its mode does not allow."""
+    """Something was asked of a session that its mode does not allow.
+
+    >>> Session(dict, print, {}).step()
+    Traceback (most recent call last):
+        ...
+    fixedstep.sim.session.SessionModeError: step needs a paused session, and this one is Playing; \
+pause it first
+    """
 
 
 class Fault(NamedTuple):
-    """Why a session stands."""
+    """Why a session stands.
+
+    >>> def run_tick(world, tick_input, tick):
+    ...     tick.enter(Phase.MOTION)
+    ...     world["nowhere"]
+    >>> session = Session(dict, run_tick, {}, mode=Mode.PAUSED)
+    >>> session.step().mode.value, session.fault
+    ('Faulted', Fault(tick=0, phase=<Phase.MOTION: 'Motion'>, error=KeyError('nowhere')))
+    """
 
     tick: int
     """The tick that failed."""
@@ -94,7 +113,14 @@ class Fault(NamedTuple):
 
 
 class FrameReport(NamedTuple):
-    """What a frame did. Time is in nanoseconds."""
+    """What a frame did. Time is in nanoseconds. Every tick that was due ran, was dropped, or was
+    abandoned.
+
+    >>> session = Session(dict, lambda world, tick_input, tick: None, {})
+    >>> reports = [session.frame(Timestamp(now)) for now in (0, 8_000_000_000)]
+    >>> reports[1].accepted, reports[1].clamped, reports[1].ran, reports[1].dropped
+    (250000000, 7750000000, 4, 11)
+    """
 
     accepted: Nanos
     """Time that counts."""
@@ -119,11 +145,26 @@ class FrameReport(NamedTuple):
 
 
 class WorkFailed(Exception):
-    """Stands in a replay for what background work raised, by the name of its type."""
+    """Stands in a replay for what background work raised, by the name of its type.
+
+    >>> WorkFailed("OSError")
+    WorkFailed('OSError')
+    """
 
 
 class Tick:
-    """What a tick is given beside the world and the input. It ends with the tick."""
+    """What a tick is given beside the world and the input. It ends with the tick.
+
+    >>> from fixedstep.sim.outbox import Outbox
+    >>> def run_tick(world, tick_input, tick):
+    ...     tick.enter(Phase.GAMEPLAY)
+    ...     _ = tick.outbox.stage("boom", anchor=(3, tick.number))
+    >>> session = Session(dict, run_tick, {}, outbox=Outbox(), mode=Mode.PAUSED)
+    >>> session.step().tick, session.step().tick
+    (1, 2)
+    >>> [record.anchor for record in session.outbox.deliver()]
+    [(3, 0), (3, 1)]
+    """
 
     __slots__ = (
         "_asked",

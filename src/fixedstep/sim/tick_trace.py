@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 
 class TracedTick(NamedTuple):
-    """What one tick did, in a few numbers."""
+    """What one tick did, in a few numbers.
+
+    >>> from fixedstep.sim.session import Mode, Session
+    >>> session = Session(dict, lambda world, tick_input, tick: None, {}, mode=Mode.PAUSED)
+    >>> _ = session.step()
+    >>> [(traced.tick, traced.phase.value, traced.fault) for traced in session.trace]
+    [(0, 'EndTick', '')]
+    """
 
     tick: int
     """Its number, from 0."""
