@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 UNIT = 60_000
 SECOND = 10**9
-MODULES = ("level", "world", "host", "picture", "window")
+MODULES = ("level", "world", "host", "picture")
+WINDOW = "world_demo.window"
 
 # The state after 120 ticks of the script at half deflection. It changes when a rule of the world, a
 # level or the order of a digest changes, and for no other reason: run the program and write down
@@ -51,15 +52,14 @@ def folder(source: Path) -> Path:
 @pytest.fixture(scope="module")
 def demo(folder: Path) -> Iterator[Any]:
     """Its modules, imported as the program imports them."""
-    sys.path.insert(0, str(folder))
+    sys.path.insert(0, str(folder.parent))
     try:
-        yield SimpleNamespace(
-            **{name: importlib.import_module(name) for name in MODULES if name != "window"}
-        )
+        modules = {name: importlib.import_module(f"world_demo.{name}") for name in MODULES}
+        yield SimpleNamespace(**modules)
     finally:
-        sys.path.remove(str(folder))
-        for name in MODULES:
-            sys.modules.pop(name, None)
+        sys.path.remove(str(folder.parent))
+        for name in [name for name in sys.modules if name.startswith("world_demo")]:
+            del sys.modules[name]
 
 
 def make(demo: Any, *, level: str = "yard", **changes: Any) -> Any:
@@ -607,11 +607,11 @@ class Player:
 @pytest.fixture
 def player(demo: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Player]:
     monkeypatch.setitem(sys.modules, "pygame", stand_in())
-    sys.modules.pop("window", None)
-    somebody = Player(demo, importlib.import_module("window"))
+    sys.modules.pop(WINDOW, None)
+    somebody = Player(demo, importlib.import_module(WINDOW))
     somebody.frames(2)
     yield somebody
-    sys.modules.pop("window", None)
+    del sys.modules[WINDOW]
 
 
 def test_the_window_draws_a_world_that_moves(player: Player) -> None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from concurrent.futures import Executor, Future
 
-from level import TICKS_PER_SECOND, YARD, Level
-from world import ACTIONS, World, digests, is_current, run_tick, which_way
-
 from fixedstep import Nanos, Rate, StepBudget, Timestamp
 from fixedstep.sim.input_bridge import PRESS, RELEASE, ActionState
 from fixedstep.sim.mailbox import Mailbox, Ticket
 from fixedstep.sim.outbox import Outbox, Record
 from fixedstep.sim.session import Mode, Session
+
+from .level import TICKS_PER_SECOND, YARD, Level
+from .world import ACTIONS, World, digests, is_current, run_tick, which_way
 
 RATE = Rate(TICKS_PER_SECOND)
 SECOND = 10**9

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from level import UNIT
-from world import Body, World
-
 from fixedstep.time import Alpha
+
+from .level import UNIT
+from .world import Body, World
 
 DRAWS = 64
 

@@ -14,14 +14,15 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
-import picture
 import pygame
-from host import Host
-from level import UNIT, Level
 
 from fixedstep.host import monotonic
 from fixedstep.sim.input_bridge import ActionState
 from fixedstep.sim.session import SHOW_CURRENT, Mode
+
+from . import picture
+from .host import Host
+from .level import UNIT, Level
 
 if TYPE_CHECKING:
     from fixedstep import Timestamp

@@ -16,7 +16,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from level import (
+from fixedstep import StateHash
+from fixedstep.sim.history import History
+from fixedstep.sim.mailbox import MailboxFull, Stale, Ticket
+from fixedstep.sim.phases import Phase
+from fixedstep.sim.session import Tick
+from fixedstep.sim.tick_input import TickInput
+from fixedstep.sim.timers import Cadence, Deadline, TimerQueue
+
+from .level import (
     ATTACK_RADIUS,
     BOUND,
     COIN_HALF,
@@ -31,14 +39,6 @@ from level import (
     UNIT_PER_SECOND,
     Level,
 )
-
-from fixedstep import StateHash
-from fixedstep.sim.history import History
-from fixedstep.sim.mailbox import MailboxFull, Stale, Ticket
-from fixedstep.sim.phases import Phase
-from fixedstep.sim.session import Tick
-from fixedstep.sim.tick_input import TickInput
-from fixedstep.sim.timers import Cadence, Deadline, TimerQueue
 
 ACTIONS = ("attack", "move")
 
