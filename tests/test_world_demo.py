@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.conftest import Core
+
 UNIT = 60_000
 SECOND = 10**9
 MODULES = ("level", "world", "host", "picture")
@@ -107,7 +109,9 @@ def test_a_headless_run_prints_the_state_hash(folder: Path, core: str) -> None:
     assert HASH_AFTER_120 not in other.stdout, "the control: another input is another world"
 
 
-def test_two_cores_record_the_same_and_diff_says_so(folder: Path, tmp_path: Path) -> None:
+def test_two_cores_record_the_same_and_diff_says_so(
+    folder: Path, tmp_path: Path, native: Core
+) -> None:
     paths = [tmp_path / core for core in ("native", "reference")]
     for path in paths:
         arguments = ("--ticks", "400", "--axis", "700", "--record", str(path))
