@@ -8,14 +8,15 @@ same hash on every machine, every core and at every speed. With ``--record`` it 
 ``fixedstep diff`` compares.
 """
 
+import runpy
 import sys
 from pathlib import Path
 
-if not __package__:  # started by its path: PEP 366 has it say which package it is in
-    sys.path[0] = str(Path(__file__).resolve().parent.parent)
-    __package__ = "world_demo"
+if __package__:
+    from .command import main
 
-from .command import main
-
-if __name__ == "__main__":
     sys.exit(main())
+
+# Started by its path, it is in no package yet; so it is started once more, by name.
+sys.path[0] = str(Path(__file__).resolve().parent.parent)
+runpy.run_module("world_demo", run_name="__main__", alter_sys=True)
