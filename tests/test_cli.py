@@ -72,7 +72,7 @@ def test_importing_the_library_loads_no_command_no_clock_and_no_file_reader() ->
         "import sys, fixedstep\n"
         "above = ('cli', 'host', 'captures', 'sim', 'testing')\n"
         "found = [m for m in sys.modules if m.startswith(tuple(f'fixedstep.{a}' for a in above))]\n"
-        "print(found, 'fixedstep.reference' in sys.modules)\n"
+        "print(found, 'fixedstep.time' in sys.modules)\n"
     )
     result = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True

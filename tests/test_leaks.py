@@ -113,12 +113,12 @@ def test_a_leak_of_one_object_a_frame_would_be_seen(core: Core) -> None:
 
 
 def test_memory_past_the_allocator_of_python_would_be_seen() -> None:
-    """The other control, where the system tells what a process occupies: eight MiB in one block,
-    which Python hands on to the system and does not count as many."""
+    """The other control, where the system tells what a process occupies: 64 MiB in one block, which
+    Python does not count as many, and which no freed memory of the process is large enough for."""
     keep: list[bytes] = []
     with Growth() as growth:
-        keep.append(b"x" * 2**23)
-    assert len(keep[0]) == 2**23
+        keep.append(b"x" * 2**26)
+    assert len(keep[0]) == 2**26
     assert growth.blocks < 50
     assert growth.resident > 2**20 or not _STATM.exists()
 
