@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from array import array
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -14,6 +15,7 @@ from .workload import BUDGET, OUTCOMES, START, STEP, timestamps
 
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7)
 BYTES_A_PLAN = 28
+_PAGE = 4096
 #: As many frames as the reference is given: some 6 microseconds each.
 REFERENCE_SIZE = 10**4
 
@@ -73,11 +75,34 @@ def _loop_with_absorb(core: ModuleType, instants: array[int]) -> Played:
     return Played(nanos, (stats.frames, loop.tick, stats.steps_dropped, stats.schedule_hash))
 
 
-def _fresh_memory(size: int) -> Played:
-    """What columns cost before anything is in them: the system has to hand out new pages."""
-    begun = clock()
-    block = b"\1" * size
-    return Played(clock() - begun, block[-1])
+def _new_memory(advice: int | None) -> Played:
+    """What the columns of the largest batch cost before anything is in them.
+
+    The system hands out zeroed pages as they are touched, and does it faster where large ones were
+    asked for.
+    """
+    size = BYTES_A_PLAN * SIZES[-1]
+    with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as block:
+        if advice is not None:
+            block.madvise(advice)
+        begun = clock()
+        for page in range(0, size, _PAGE):
+            block[page] = 1
+        return Played(clock() - begun, block[page])
+
+
+def _new_memories() -> Iterator[Side | Absent]:
+    name = f"{BYTES_A_PLAN} bytes of new memory, {{}} pages {size_name(SIZES[-1])}"
+    kinds = {"small": None, "large": getattr(mmap, "MADV_HUGEPAGE", None)}
+    for kind, advice in kinds.items():
+        if not hasattr(mmap, "MAP_PRIVATE") or (kind == "large" and advice is None):
+            yield Absent(name.format(kind), "no such pages on this system")
+        else:
+            yield _memory_side(name.format(kind), advice)
+
+
+def _memory_side(name: str, advice: int | None) -> Side:
+    return Side(name, SIZES[-1], lambda: _new_memory(advice), lambda touched: touched == 1)
 
 
 def _side(
@@ -103,9 +128,7 @@ def batches() -> Iterator[Side | Absent]:
         yield _side(f"digest_frames {label}", _digest_only, native, now)
         if size in (SIZES[0], SIZES[-1]):
             yield _side(f"one by one {label}", _single, native, now)
-    largest = SIZES[-1]
-    name = f"{BYTES_A_PLAN} bytes of new memory {size_name(largest)}"
-    yield Side(name, largest, lambda: _fresh_memory(BYTES_A_PLAN * largest), lambda at: at == 1)
+    yield from _new_memories()
 
 
 def digests(yardstick: DigestOfFrames | str) -> Iterator[Side | Absent]:
