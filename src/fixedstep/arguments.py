@@ -27,7 +27,7 @@ I64_MIN = -(2**63)
 I64_MAX = 2**63 - 1
 
 #: Timestamps a batch reads at a time: 64 KiB, small enough to stay in cache, large enough that the
-#: cost of a block (about a microsecond) disappears.
+#: cost of a block disappears.
 BLOCK_FRAMES = 8192
 
 _NANOSECONDS = "a whole number of nanoseconds"
