@@ -36,7 +36,7 @@ def write_json(path: Path, results: Iterable[Result], facts: dict[str, str]) -> 
             metadata = {"name": f"{result.row.name}: {side}", "unit": unit, **facts}
             runs = [
                 pyperf.Run(
-                    [value * factor for value in sample.values[side]],
+                    [_six_digits(value * factor) for value in sample.values[side]],
                     metadata=metadata,
                     collect_metadata=False,
                 )
@@ -44,6 +44,11 @@ def write_json(path: Path, results: Iterable[Result], facts: dict[str, str]) -> 
             ]
             benchmarks.append(pyperf.Benchmark(runs))
     pyperf.BenchmarkSuite(benchmarks).dump(str(path), replace=True)
+
+
+def _six_digits(value: float) -> float:
+    """More would be noise, and twice the file."""
+    return float(f"{value:.6g}")
 
 
 def _row(*cells: str) -> str:
