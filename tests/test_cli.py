@@ -255,7 +255,7 @@ def test_info_says_why_there_is_no_extension(
 
 def hide_native(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make ``from fixedstep import native`` fail, as where it was not installed."""
-    monkeypatch.delattr(fixedstep, "native", raising=False)
+    monkeypatch.delitem(vars(fixedstep), "native", raising=False)
     monkeypatch.setitem(sys.modules, "fixedstep.native", None)
 
 

@@ -2,9 +2,9 @@
 
     loop, stats = FrameLoop(Timestep.HZ_60, StepBudget(5), start=now), FrameStats()
     while running:
-        plan = loop.begin_frame(now)      # how many steps, how many refused, how far between
+        plan = loop.begin_frame(now)
         for step in plan.steps():
-            world.step(step)
+            world.advance(step)
         draw(plan.alpha())
         stats.absorb(plan)
 

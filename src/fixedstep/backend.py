@@ -1,4 +1,4 @@
-"""Which core runs, and why: the only file that reads the environment.
+"""The choice of a core, made from the environment, which no other file of the library reads.
 
 ``FIXEDSTEP_BACKEND`` is ``auto`` (the C core where it loads, else the reference), ``native`` (the C
 core or an error) or ``reference``. Anything else is an error, at import, because a misspelt setting

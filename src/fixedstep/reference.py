@@ -405,7 +405,7 @@ class FramePlan(_Final):
 
     @property
     def ticks(self) -> range:
-        """The numbers of the steps: cheaper than ``steps()`` where that is all that is needed.
+        """The numbers of the steps, where those are all that is needed.
 
         It does not saturate as ``steps()`` does: it has ``step_count`` numbers even at the end.
         """
