@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 
-from ..time import Timestamp
+from ..time import Nanos, Timestamp
 
 #: The longest single sleep, in nanoseconds. Systems refuse sleeps of centuries; an hour at a time
 #: reaches any deadline.
@@ -26,6 +26,19 @@ def now() -> Timestamp:
     return Timestamp(time.monotonic_ns())
 
 
+def sleep(span: Nanos) -> None:
+    """Sleep for about ``span`` nanoseconds. May be late; look at the clock again afterwards.
+
+    For a caller that holds an absolute deadline itself. At most an hour is slept at a time.
+
+    >>> earlier = now()
+    >>> sleep(Nanos(1_000))
+    >>> now() > earlier
+    True
+    """
+    time.sleep(min(span, _LONGEST_SLEEP) / 10**9)
+
+
 def wait_until(deadline: Timestamp) -> None:
     """Sleep until the clock shows ``deadline`` (nanoseconds); return at once if it already does.
 
@@ -37,4 +50,4 @@ def wait_until(deadline: Timestamp) -> None:
     True
     """
     while (left := deadline - now()) > 0:
-        time.sleep(min(left, _LONGEST_SLEEP) / 10**9)
+        sleep(Nanos(left))
