@@ -1,0 +1,121 @@
+"""A tick server beside other coroutines: it yields between frames, paces, and outlives a slow step.
+
+The frames start on the grid of a `FramePacer` and the ticks come from a `FrameLoop`; this file adds
+the waiting that does not block, and a queue. Messages wait in the queue until a tick takes them. It
+has no bound, since a server that silently forgets what a client said is worse than one that grows;
+``waiting`` is there to be watched, and a bound belongs where clients are read.
+
+It refuses to open sockets, and to run a step in a thread: a step that blocks delays everything in
+its event loop, and is then reported as late frames and dropped steps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from .. import FrameLoop, FrameStats, Rate, StepBudget
+from ..time import Timestamp
+from . import monotonic
+from .pacer import FramePacer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from .. import Step
+    from .pacer import PacerReport
+
+M = TypeVar("M")
+_SECOND = 10**9
+_TWENTY = Rate(20)
+
+
+class TickServer(Generic[M]):
+    """Runs ``step(step, messages)`` at ``rate`` ticks a second inside an event loop.
+
+    ``messages`` is everything posted since the tick before, oldest first. ``clock`` returns
+    nanoseconds; ``sleep`` takes seconds, as `asyncio.sleep` does.
+
+    >>> def step(step, messages):
+    ...     print(step.tick, messages)
+    ...     server.stop()
+    >>> server = TickServer(step, rate=Rate(1000))
+    >>> server.post("hello")
+    >>> asyncio.run(server.run())
+    0 ['hello']
+
+    Raises what `FrameLoop` and `FramePacer` raise for a bad rate or budget.
+    """
+
+    def __init__(
+        self,
+        step: Callable[[Step, list[M]], object],
+        *,
+        rate: Rate = _TWENTY,
+        budget: StepBudget = StepBudget.DEFAULT,
+        clock: Callable[[], Timestamp] = monotonic.now,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        FrameLoop(rate, budget)  # refused here and not in run
+        self._step = step
+        self._rate = rate
+        self._budget = budget
+        self._clock = clock
+        self._sleep = sleep
+        self._pacer = FramePacer(rate, clock=clock)
+        self._stats = FrameStats()
+        self._queue: deque[M] = deque()
+        self._stopping = False
+
+    def post(self, message: M) -> None:
+        """Queue a message for the next tick. From the event loop's own thread."""
+        self._queue.append(message)
+
+    def stop(self) -> None:
+        """End `run` before its next tick. What is still queued stays."""
+        self._stopping = True
+
+    async def run(self) -> None:
+        """Tick until `stop`. A step that raises ends it with that exception.
+
+        Yields at least once a frame, also when it is late, so that a step which is always too slow
+        cannot keep other coroutines from running.
+        """
+        self._stopping = False
+        self._pacer.reset()
+        loop = FrameLoop(self._rate, self._budget, self._pacer.wait())
+        while not self._stopping:
+            await self._next_frame()
+            plan = loop.begin_frame(self._pacer.wait())
+            self._stats.absorb(plan)
+            for step in plan.steps():
+                if self._stopping:
+                    return
+                messages = list(self._queue)
+                self._queue.clear()
+                self._step(step, messages)
+
+    async def _next_frame(self) -> None:
+        """Let others run until the next target; the pacer itself has nothing left to sleep then."""
+        target = self._pacer.next_target
+        assert target is not None
+        # Further away than a period means that the clock went back, which the pacer deals with.
+        furthest = -(-self._rate.denominator * _SECOND // self._rate.numerator)
+        await self._sleep(0)
+        while 0 < (left := target - self._clock()) <= furthest:
+            await self._sleep(left / _SECOND)
+
+    @property
+    def waiting(self) -> int:
+        """Messages that no tick has taken yet."""
+        return len(self._queue)
+
+    @property
+    def stats(self) -> FrameStats:
+        """Frames, ticks and dropped steps so far."""
+        return self._stats
+
+    def pacing(self) -> PacerReport:
+        """How late the frames started."""
+        return self._pacer.report()
