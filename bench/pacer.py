@@ -1,0 +1,84 @@
+"""How far three ways to pace 60 frames a second are from it, on this machine's clock.
+
+Each runs the frames of ten seconds, one after the other in one process, with a millisecond of work
+a frame. A right pacer needs ten seconds for them; the exit code says whether `FramePacer` was
+within one period of that. The usual ``sleep(period)`` adds work and lateness to every frame, and
+pygame's ``Clock.tick(60)`` waits for whole milliseconds: 16 of them are 62.5 frames a second.
+
+It refuses to be a test: it measures the machine and what else the machine does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from fixedstep import FrameTiming, Nanos, Rate
+from fixedstep.host import monotonic
+from fixedstep.host.pacer import FramePacer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HERTZ = 60
+SECOND = 10**9
+
+
+def work(span: int = 1_000_000) -> None:
+    """Keep the processor busy, as a frame would."""
+    end = monotonic.now() + span
+    while monotonic.now() < end:
+        pass
+
+
+def measure(name: str, wait: Callable[[], object], frames: int) -> int:
+    """Run the frames, print how they lay against the grid, return the error of the whole in ns."""
+    lateness = FrameTiming()
+    origin = monotonic.now()
+    for k in range(1, frames + 1):
+        work()
+        wait()
+        late = monotonic.now() - origin - k * SECOND // HERTZ
+        lateness.record(Nanos(abs(late)), drawn=True)
+    took = monotonic.now() - origin
+    error = took - frames * SECOND // HERTZ
+    shown = " ".join(f"p{p}={lateness.percentile(p) / 10**6:.3f}" for p in (50, 90, 99, 100))
+    print(
+        f"{name:20} {frames} frames in {took / SECOND:.6f} s = {frames * SECOND / took:.3f} a "
+        f"second, off by {error / 10**6:+.3f} ms; distance from the grid in ms: {shown}",
+        flush=True,
+    )
+    return error
+
+
+def main() -> int:
+    """Measure all three; without pygame the third is said to be missing."""
+    parser = argparse.ArgumentParser(description="Pacing 60 frames a second, three ways.")
+    parser.add_argument("--seconds", type=int, default=10, help="of frames, each way")
+    frames = parser.parse_args().seconds * HERTZ
+
+    pacer = FramePacer(Rate(HERTZ))
+    pacer.wait()
+    error = measure("FramePacer", pacer.wait, frames)
+    report = pacer.report()
+    print(
+        f"{'':20} scheduled {report.scheduled}, on time {report.on_time}, late {report.late}, "
+        f"skipped {report.skipped}, largest lateness {report.largest_lateness} ns"
+    )
+    measure("sleep(period)", lambda: time.sleep(1 / HERTZ), frames)
+    try:
+        pygame = importlib.import_module("pygame")
+    except ModuleNotFoundError:
+        print("Clock.tick(60)       not measured: pip install pygame-ce")
+    else:
+        clock = pygame.time.Clock()
+        clock.tick(HERTZ)
+        measure("Clock.tick(60)", lambda: clock.tick(HERTZ), frames)
+    return 0 if abs(error) < SECOND // HERTZ else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
