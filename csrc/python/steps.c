@@ -80,11 +80,17 @@ static PyObject *steps_next(fs_steps_object *self)
         return NULL;
     }
     fs_state *state = self->state;
-    const uint64_t at = fs_sim_time(self->tick, self->scale, self->unit);
     PyObject *step = state->step_alloc((PyTypeObject *)state->step_type, 3);
     if (step == NULL) {
         return NULL;
     }
+    /* A named tuple belongs to the garbage collector: to make one can run a finalizer, and that one may
+     * have taken from this very iterator. Nothing below can: integers are not collected. */
+    if (self->count == 0) {
+        Py_DECREF(step);
+        return NULL;
+    }
+    const uint64_t at = fs_sim_time(self->tick, self->scale, self->unit);
     PyObject *tick = PyLong_FromUnsignedLongLong(self->tick);
     PyObject *dt = step_length(self, at);
     PyObject *sim_time = PyLong_FromUnsignedLongLong(at);

@@ -509,14 +509,15 @@ class Steps(_Final):
     def __next__(self) -> Step:
         if self._count == 0:
             raise StopIteration
+        # Taken before anything is called: a call can run a finalizer that takes from here too.
         tick = self._tick
+        self._count -= 1
+        self._tick = tick + 1 if tick < U64_MAX else tick
         at = sim_time(tick, self._scale, self._unit)
         if self._scale == 1:
             dt = self._unit
         else:  # the steps of a Rate differ by a nanosecond, and their sum is exact
             dt = sim_time(min(tick + 1, U64_MAX), self._scale, self._unit) - at
-        self._count -= 1
-        self._tick = min(tick + 1, U64_MAX)
         return Step(tick, Nanos(dt), Timestamp(at))
 
     def __copy__(self) -> Steps:
