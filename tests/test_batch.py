@@ -656,3 +656,10 @@ def test_columns_of_megabytes_hold_what_the_loop_planned(native: Core) -> None:
     alone = native.FrameStats()
     native.FrameLoop(Timestep(10)).digest_frames(nows, alone)
     assert alone == tally
+
+
+def test_a_source_is_checked_before_room_is_made_for_its_plans(core: Core) -> None:
+    """A view of one number, 2**40 times over: no memory would do, and none must be asked for."""
+    endless = np.broadcast_to(np.uint64(0), (2**40,))
+    with pytest.raises(BufferError, match="must be C-contiguous"):
+        core.FrameLoop().begin_frames(endless)

@@ -629,3 +629,12 @@ def test_a_total_beyond_64_bits_comes_back() -> None:
     sample(clock, 0, U64_MAX, 0, U64_MAX)
     assert clock.accepted == 2 * U64_MAX
     assert pickle.loads(pickle.dumps(clock)) == clock == eval(repr(clock))
+
+
+def test_a_second_init_leaves_a_clock_as_it_was() -> None:
+    """It must not reconfigure a live clock, nor half of one when it is refused."""
+    used = FrameClock(max_delta=Nanos(100))
+    used.sample(Timestamp(1_000))
+    before = repr(used)
+    used.__init__(max_delta=5, on_regression="nonsense")  # type: ignore[misc]
+    assert repr(used) == before

@@ -1060,3 +1060,13 @@ def test_the_clocks_are_the_same_on_the_other_core(native: Core, pytestconfig: A
     assert f"fixedstep core: {other} (FIXEDSTEP_BACKEND={other})" in run.stdout
     assert "2 deselected" in run.stdout
     assert "skipped" not in run.stdout
+
+
+def test_a_second_init_leaves_a_clock_as_it_was() -> None:
+    """It must not reconfigure a live clock, nor half of one when it is refused."""
+    used = SpeedClock(1_000, 1)
+    used.advance(Timestamp(5_500))
+    before = repr(used)
+    used.__init__(2_000, 1, speed=7)  # type: ignore[misc]
+    assert repr(used) == before
+    assert used.advance(Timestamp(6_000)).first_tick == 5

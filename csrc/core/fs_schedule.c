@@ -1,8 +1,8 @@
 /* The one place of the core with floating point: how far a frame stands between two ticks.
  *
  * Divided in double and narrowed to float, as the reference does it. Without the clamp the result
- * reaches 1.0 (one nanosecond before a step of 34 ms or more) and a renderer draws a whole step ahead. Refuses to be an input to
- * anything: no digest and no schedule sees it.
+ * reaches 1.0 (one nanosecond before a step of 34 ms or more) and a renderer draws a whole step
+ * ahead. Refuses to be an input to anything: no digest and no schedule sees it.
  */
 #include "fs_schedule.h"
 

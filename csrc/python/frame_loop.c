@@ -215,15 +215,19 @@ static bool plan_batch(fs_state *state, fs_loop_object *self, PyObject *timestam
     const fs_stats tally_before = own_tally == NULL ? (fs_stats){0} : *own_tally;
     fs_stats tally = tally_before;
 
-    if (columns != NULL && !columns_resize(columns, length_of(timestamps))) {
-        return false;
-    }
     PyObject *blocks = fs_ask(state->arguments, "timestamp_blocks", timestamps);
     if (blocks == NULL) {
         return false;
     }
-    PyObject *block;
-    while ((block = PyIter_Next(blocks)) != NULL) {
+    /* The first block comes before the columns: getting it checks what `timestamps` is. */
+    PyObject *block = PyIter_Next(blocks);
+    if (PyErr_Occurred() != NULL
+        || (columns != NULL && !columns_resize(columns, length_of(timestamps)))) {
+        Py_XDECREF(block);
+        Py_DECREF(blocks);
+        return false;
+    }
+    for (; block != NULL; block = PyIter_Next(blocks)) {
         const bool planned = plan_block(block, &loop, columns, own_tally == NULL ? NULL : &tally);
         Py_DECREF(block);
         if (!planned) {

@@ -59,7 +59,7 @@ static bool absorb_exact_bytes(uint64_t *value, PyObject *bytes)
 
 /* Hash any other buffer, by private copies of 64 KiB. The limited API of 3.10 has no buffer protocol, and a
  * private copy is what may be read without the GIL while other threads write to the source; the copy
- * costs a seventh of the hashing. */
+ * costs a seventh of the hashing, more or less. */
 static bool absorb_view(uint64_t *value, PyObject *view)
 {
     const Py_ssize_t size = PyObject_Size(view);

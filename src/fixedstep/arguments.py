@@ -30,6 +30,9 @@ I64_MAX = 2**63 - 1
 #: cost of a block disappears.
 BLOCK_FRAMES = 8192
 
+#: Prefixes of a buffer's format that mean this machine's own byte order.
+_NATIVE = "@=<" if array("H", [1]).tobytes()[0] else "@=>"
+
 _NANOSECONDS = "a whole number of nanoseconds"
 _CLOCK_FIX = "time.monotonic_ns() gives one, and seconds become one with round(seconds * 10**9)"
 _ORIGIN_FIX = "measure from an origin that no reading can precede or exceed by 584 years"
@@ -72,9 +75,8 @@ def integer(
 
 def timestamp(value: object, name: str = "now") -> int:
     """A point in time: nanoseconds in ``0 .. 2**64 - 1``."""
-    if isinstance(value, int) and not 0 <= value <= U64_MAX:
-        return integer(value, name, _NANOSECONDS, _ORIGIN_FIX)
-    return integer(value, name, _NANOSECONDS, _CLOCK_FIX)
+    fix = _ORIGIN_FIX if hasattr(type(value), "__index__") else _CLOCK_FIX
+    return integer(value, name, _NANOSECONDS, fix)
 
 
 def nanos(value: object, name: str) -> int:
@@ -203,7 +205,7 @@ def byte_view(buffer: object) -> memoryview:
 
 
 def _timestamp_view(buffer: memoryview) -> memoryview:
-    if buffer.itemsize != 8 or buffer.format.lstrip("@=<") not in ("Q", "L", "N"):
+    if buffer.itemsize != 8 or buffer.format.lstrip(_NATIVE) not in ("Q", "L", "N"):
         raise TypeError(
             f"timestamps must be unsigned 64-bit integers (format 'Q'), not format "
             f"{buffer.format!r} of {buffer.itemsize} bytes an item; array('Q', ...) and "

@@ -57,9 +57,15 @@ class FrameTiming:
     """
 
     __slots__ = ("_counts", "_drawn", "_max", "_min", "_skipped", "_sum")
+    _counts: array[int]
+    _min: int
+    _max: int
+    _sum: int
+    _drawn: int
+    _skipped: int
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         min: SupportsIndex = 0,
         max: SupportsIndex = 0,
@@ -67,7 +73,9 @@ class FrameTiming:
         drawn: SupportsIndex = 0,
         skipped: SupportsIndex = 0,
         buckets: Mapping[int, int] | None = None,
-    ) -> None:
+    ) -> FrameTiming:
+        """From checked arguments. Not ``__init__``, which could be called again later."""
+        self = super().__new__(cls)
         self._min = arguments.nanos(min, "min")
         self._max = arguments.nanos(max, "max")
         self._sum = arguments.nanos(sum, "sum")
@@ -77,6 +85,7 @@ class FrameTiming:
         for bucket, count in (buckets or {}).items():
             index = arguments.count(bucket, "bucket", high=_BUCKETS - 1)
             self._counts[index] = arguments.count(count, "count")
+        return self
 
     def record(self, cpu_frame: Nanos, drawn: bool) -> None:
         """Count one frame: how long the caller worked on it, and whether it was drawn.

@@ -79,9 +79,17 @@ class FrameClock:
         "_on_regression",
         "_regressions",
     )
+    _max_delta: int | None
+    _on_regression: Literal["hold", "reanchor"]
+    _last: int | None
+    _baseline: bool
+    _accepted: int
+    _clamped: int
+    _excluded: int
+    _regressions: int
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         max_delta: Nanos | None = LONGEST_FRAME,
         on_regression: Literal["hold", "reanchor"] = "hold",
         *,
@@ -91,7 +99,9 @@ class FrameClock:
         clamped: SupportsIndex = 0,
         excluded: SupportsIndex = 0,
         regressions: SupportsIndex = 0,
-    ) -> None:
+    ) -> FrameClock:
+        """From checked arguments. Not ``__init__``, which could be called again later."""
+        self = super().__new__(cls)
         if on_regression not in _POLICIES:
             raise ValueError(
                 f"on_regression must be 'hold' or 'reanchor', not {shown(on_regression)}; "
@@ -105,6 +115,7 @@ class FrameClock:
         self._clamped = _total(clamped, "clamped")
         self._excluded = _total(excluded, "excluded")
         self._regressions = _total(regressions, "regressions")
+        return self
 
     def sample(self, now: Timestamp) -> FrameSample:
         """Read the time that passed since the last sample. Once a frame, and nowhere else.

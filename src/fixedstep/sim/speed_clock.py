@@ -94,9 +94,19 @@ class SpeedClock:
         "_timestep",
         "_wall",
     )
+    _base_rate: Fraction
+    _budget: StepBudget | None
+    _fineness: int
+    _loop: FrameLoop
+    _paused: bool
+    _scales: dict[Fraction, int]
+    _speed: Fraction
+    _speeds: tuple[Fraction, ...]
+    _timestep: Timestep
+    _wall: int
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         quantum: SupportsIndex,
         base_rate: Exact,
         speeds: Iterable[Exact] = (0, 1, 5, 20),
@@ -108,7 +118,9 @@ class SpeedClock:
         tick: SupportsIndex = 0,
         remainder: Exact = 0,
         wall: SupportsIndex = 0,
-    ) -> None:
+    ) -> SpeedClock:
+        """From checked arguments. Not ``__init__``, which could be called again later."""
+        self = super().__new__(cls)
         simulated = "a whole number of simulated nanoseconds"
         length = positive(quantum, "quantum", simulated, _QUANTUM_FIX)
         self._timestep = Timestep(length)
@@ -151,6 +163,7 @@ class SpeedClock:
             self._bank(remainder),
             count(tick, "tick"),
         )
+        return self
 
     def advance(self, now: Timestamp) -> FramePlan:
         """Plan one frame: the quanta that fall due by ``now``, at the speed chosen.
