@@ -11,8 +11,6 @@ where a recording or a core was tampered with.
 
 from __future__ import annotations
 
-import json
-import os
 import platform
 import re
 import signal
@@ -27,11 +25,9 @@ import pytest
 import fixedstep
 from fixedstep import Rate, StateHash, StepBudget, Timestamp, Timestep
 from fixedstep import reference as reference_core
-from fixedstep.captures import read as read_capture
 from fixedstep.captures.trace import TraceWriter
 from fixedstep.captures.trace import read as read_trace
 from fixedstep.cli import main
-from fixedstep.cli.analyze import report
 from fixedstep.cli.demo import Demo, World
 from fixedstep.cli.layout import decimal, milliseconds, pairs, printable, table
 from fixedstep.cli.replay import Replay
@@ -190,19 +186,19 @@ def test_an_error_that_is_no_fault_of_the_file_is_not_hidden(
 ) -> None:
     """Only the readers' own ValueErrors are one line. A fault of the program must be seen whole."""
 
-    def broken(path: object) -> None:
+    def broken(path: object, unit: object) -> None:
         raise ValueError("a fault of the program")
 
-    monkeypatch.setattr("fixedstep.captures.read", broken)
+    monkeypatch.setattr("fixedstep.captures.analysis.read", broken)
     with pytest.raises(ValueError, match="a fault of the program"):
         main(["analyze", "any.csv"])
 
 
 def test_ctrl_c_outside_the_demo_is_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(path: object) -> None:
+    def interrupted(path: object, unit: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fixedstep.captures.read", interrupted)
+    monkeypatch.setattr("fixedstep.captures.analysis.read", interrupted)
     assert main(["analyze", "any.csv"]) == 130
 
 
@@ -692,147 +688,6 @@ def test_resyncs_are_replayed(native: Core, reference: Core, tmp_path: Path) -> 
     path.write_text(re.sub(r"\[\"resync.*\n", "", path.read_text()))
     replay = Replay(read_trace(path), both(native, reference))
     assert replay.difference[0].startswith("first difference at frame 12 ")
-
-
-# analyze
-
-
-def analyzed(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    assert main(["analyze", "--json", *arguments]) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
-
-
-def test_analyze_prints_the_figures_of_every_group(capsys: pytest.CaptureFixture[str]) -> None:
-    """16.0001, 100 and 17 ms: 0, 6 and 2 steps due; the second exceeds a budget of 5."""
-    found = analyzed(capsys, str(MADE / "presentmon-1.csv"))
-    assert {key: value for key, value in found.items() if key != "groups"} == {
-        "format": "PresentMon CSV",
-        "rows": 7,
-        "warnings": [],
-        "timestep": FRAME,
-        "budget": 5,
-    }
-    first, _, single = found["groups"]
-    digest = first.pop("schedule_hash")
-    assert re.fullmatch("0x[0-9a-f]{16}", digest)
-    assert first == {
-        "application": "orbit.exe",
-        "process_id": "71",
-        "swap_chain": "0x00000000000000A1",
-        "frames": 3,
-        "sum_ns": 133_000_100,
-        "steps": 0 + 5 + 1,
-        "dropped": 1,
-        "zero_step_frames": 1,
-        "largest_due": 6,
-        "remainder": 133_000_100 - 7 * FRAME,
-        "min_ns": 16_000_100,
-        "p50_ns": 17_000_000,
-        "p99_ns": 100_000_000,
-        "p99.9_ns": 100_000_000,
-        "max_ns": 100_000_000,
-        "average_fps": 22.5564,
-        "longest_stall": {"frame": 1, "start_ns": 16_000_100, "length_ns": 100_000_000},
-    }
-    assert single["frames"] == 0
-    assert single["p50_ns"] is single["longest_stall"] is single["average_fps"] is None
-
-
-def test_both_cores_analyze_to_the_same_figures(native: Core, reference: Core) -> None:
-    for group in read_capture(MADE / "presentmon-1.csv").groups:
-        for timestep in (Timestep.HZ_60, Rate(60)):
-            one, two = (report(group, timestep, StepBudget(3), c) for c in (native, reference))
-            assert one == two
-            if group.frames > 1:
-                assert one["dropped"] > 0
-
-
-def test_the_budget_and_the_rate_change_the_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    path = str(MADE / "presentmon-1.csv")
-    wide = analyzed(capsys, path, "--budget", "9", "--hz", "120")
-    assert (wide["budget"], wide["timestep"]) == (9, 8_333_333)
-    first = wide["groups"][0]
-    assert (first["largest_due"], first["steps"], first["dropped"]) == (12, 1 + 9 + 2, 3)
-    assert first["zero_step_frames"] == 0
-    exact = analyzed(capsys, path, "--exact")
-    assert exact["rate"] == [60, 1]
-    assert "timestep" not in exact
-    assert exact["groups"][0]["remainder"] == 133_000_100 * 60 % SECOND
-
-
-def test_analyze_prints_text_that_lines_up(capsys: pytest.CaptureFixture[str]) -> None:
-    path = MADE / "presentmon-1.csv"
-    assert main(["analyze", str(path)]) == 0
-    out = capsys.readouterr().out
-    assert lines_of(out)[:2] == [
-        f"{path}: PresentMon CSV, 7 rows, 3 swap chains",
-        "schedule: steps of 16.666667 ms, at most 5 a frame",
-    ]
-    assert (
-        """
-orbit.exe, process 71, swap chain 0x00000000000000A1
-  frames            3 in 0.133 s, 22.5564 a second
-  steps             6
-  dropped           1
-  zero-step frames  1
-  largest due       6 in one frame
-  remainder         16.333431 ms, 98.0 % of a step
-  longest stall     100.000000 ms, from 0.016 s on (frame 1)
-  frame time p50    17.000000 ms
-  frame time p99    100.000000 ms
-  frame time p99.9  100.000000 ms
-"""
-        in out
-    )
-    assert out.endswith(
-        "\ncomet.exe, process 72, swap chain 0x00000000000000A1\n"
-        "  one row only, so there is no frame time\n"
-    )
-    assert main(["analyze", str(path), "--exact"]) == 0
-    assert "schedule: exactly 60 steps a second, at most 5 a frame" in capsys.readouterr().out
-
-
-def test_a_warning_of_the_reader_is_printed_in_both_forms(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    path = str(MADE / "presentmon-2.0.csv")
-    assert main(["analyze", path]) == 0
-    assert "warning: rows without a frame time (NA) left out: 1" in capsys.readouterr().out
-    assert "rows without a frame time" in analyzed(capsys, path)["warnings"][0]
-
-
-def test_a_name_from_a_capture_cannot_move_the_cursor(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "odd.csv"
-    text = (MADE / "ragged.csv").read_text().replace("orbit.exe", "\x1b[2Jorbit.exe")
-    path.write_text(text)
-    assert main(["analyze", str(path)]) == 0
-    out = capsys.readouterr().out
-    assert "\x1b" not in out
-    assert "\\x1b[2Jorbit.exe, process 71" in out
-
-
-def test_a_name_that_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
-    path = tmp_path / "odd.csv"
-    text = (MADE / "ragged.csv").read_text().replace("orbit.exe", "軌道.exe")
-    path.write_text(text, encoding="utf-8")
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    result = command("analyze", str(path), env=environment)
-    assert (result.returncode, result.stderr) == (0, "")
-    assert "\\u8ecc\\u9053.exe, process 71" in result.stdout
-
-
-def test_frames_of_no_time_have_no_average(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "still.csv"
-    row = "orbit.exe,71,0xA1,0.0,0\n"
-    path.write_text("Application,ProcessID,SwapChainAddress,MsBetweenPresents,Dropped\n" + row * 3)
-    assert analyzed(capsys, str(path))["groups"][0]["average_fps"] is None
-    assert main(["analyze", str(path)]) == 0
-    assert "frames            2 in 0.000 s\n" in capsys.readouterr().out
 
 
 # layout

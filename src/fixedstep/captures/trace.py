@@ -32,6 +32,7 @@ import fixedstep
 from .. import arguments
 from ..arguments import U32_MAX, U64_MAX
 from ..time import Rate, StepBudget, Timestamp, Timestep
+from .capture import CaptureError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,7 @@ _DIGEST = re.compile("0x[0-9a-f]{16}")
 _FRAME, _FRAME_WITH_DIGEST, _RESYNC = range(3)
 
 
-class TraceError(ValueError):
+class TraceError(CaptureError):
     """A trace that cannot be read exactly: names the file, the line, the fault and the fix."""
 
 
@@ -132,10 +133,14 @@ class Trace:
         self._times = array("Q")
         self._digests = array("Q")
 
-    def _append(self, kind: int, now: int, digest: int = 0) -> None:
+    def _append(self, operation: Operation) -> None:
+        if operation.kind == "resync":
+            kind = _RESYNC
+        else:
+            kind = _FRAME if operation.digest is None else _FRAME_WITH_DIGEST
         self._kinds.append(kind)
-        self._times.append(now)
-        self._digests.append(digest)
+        self._times.append(operation.now)
+        self._digests.append(operation.digest or 0)
 
     def __len__(self) -> int:
         return len(self._kinds)
@@ -163,7 +168,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-class _Reader:
+class Reader:
     """One pass over one file."""
 
     def __init__(self, path: str | os.PathLike[str], file: BinaryIO) -> None:
@@ -223,7 +228,8 @@ class _Reader:
     def _restore() -> str:
         return "restore the line from the recording, or end the file before it"
 
-    def _header(self) -> Trace:
+    def header(self) -> Trace:
+        """The first line: how the loop was configured."""
         header, there = self._next()
         if not there:
             self._refuse(
@@ -266,20 +272,16 @@ class _Reader:
         start = self._number(header["start"], "start", "a whole number of nanoseconds")
         return Trace(timestep, StepBudget(budget), Timestamp(start))
 
-    def _operation(self, trace: Trace, line: list[Any]) -> None:
+    def _operation(self, line: list[Any]) -> Operation:
         kind = line[0] if line else None
         if kind not in ("frame", "resync") or not 2 <= len(line) <= (3 if kind == "frame" else 2):
             self._refuse(
                 '["frame", nanoseconds], ["frame", nanoseconds, digest] and ["resync", '
                 f"nanoseconds] are the operations, not {_shown(line)}; {self._restore()}"
             )
-        now = self._number(line[1], kind, "a whole number of nanoseconds")
-        if kind == "resync":
-            trace._append(_RESYNC, now)
-        elif len(line) == 2:
-            trace._append(_FRAME, now)
-        else:
-            trace._append(_FRAME_WITH_DIGEST, now, self._digest(line[2], "digest"))
+        now = Timestamp(self._number(line[1], kind, "a whole number of nanoseconds"))
+        digest = self._digest(line[2], "digest") if len(line) == 3 else None
+        return Operation(kind, now, digest)
 
     def _footer(self, line: dict[str, Any]) -> fixedstep.FrameStats:
         stats = line.get("stats") if set(line) == {"stats"} else None
@@ -296,14 +298,21 @@ class _Reader:
         return fixedstep.FrameStats(frames, ticks, dropped, digest)
 
     def read(self) -> Trace:
-        trace = self._header()
+        """All of it."""
+        trace = self.header()
+        for operation in self.operations(trace):
+            trace._append(operation)
+        return trace
+
+    def operations(self, trace: Trace) -> Iterator[Operation]:
+        """What follows the header, one by one; the ending goes into ``trace``."""
         while trace.stats is None:
             line, there = self._next()
             if not there:
                 trace.cut_line = self._line
-                return trace
+                return
             if isinstance(line, list):
-                self._operation(trace, line)
+                yield self._operation(line)
             elif isinstance(line, dict):
                 trace.stats = self._footer(line)
             else:
@@ -311,7 +320,6 @@ class _Reader:
         self._line += 1
         if self._file.read(1):
             self._refuse("comes after the footer, which is the end of a trace; remove it")
-        return trace
 
 
 def read(path: str | os.PathLike[str]) -> Trace:
@@ -331,4 +339,4 @@ def read(path: str | os.PathLike[str]) -> Trace:
     a trace, and OSError where the file cannot be opened.
     """
     with open(path, "rb") as file:
-        return _Reader(path, file).read()
+        return Reader(path, file).read()

@@ -1,57 +1,44 @@
-"""``fixedstep analyze``: what this schedule would have done on the machine of a capture.
+"""``fixedstep analyze``: what this schedule would have done on the machines of these captures.
 
 The frame times are real, the schedule is asked "what if": how many steps each frame would have
 owed, how many the budget would have refused, how many frames would have had nothing to simulate.
-Each stream of frames in the capture is planned by itself, from its own first row.
+Each stream of frames in a capture is planned by itself, from its own first row. The figures come
+from `fixedstep.captures.analyze_one`; here they are asked for and shown.
 """
 
 from __future__ import annotations
 
-from operator import add as plus
+import argparse
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Iterator, Sequence
 
-    from ..captures import Capture, Group
+    from ..captures import Settings
     from ..time import Rate, StepBudget, Timestep
+    from .page import Page
 
+_MOST_SCHEDULES = 1000
 
-def report(
-    group: Group, timestep: Timestep | Rate, budget: StepBudget, core: Any
-) -> dict[str, Any]:
-    """The figures of one group, by the names that ``--json`` prints them under.
+_DEFINITIONS = """
+definitions:
+  frame time       from one frame to the next; the first row of a stream is its origin
+  steps, dropped   what the budget allowed and what it refused; together they are all whole steps
+                   that the frame times hold
+  average          frames / time, over the whole; never a mean of frames-per-second
+  percentiles      nearest rank: the frame time that so many per cent of the frames do not exceed
+  1 % low          frames a second of the longest 1 % of the frames, together: their number (the
+                   next whole one, at least 1) / the time they took; 0.1 % low likewise
+  stall            a frame longer than --stall-over
+  alpha            where a frame lies between two steps; in tenths of a step, per cent of the frames
+  resync           with --resync-over, frames longer than that are given to resync() first, so
+                   that their time is not simulated
 
-    Spans are nanoseconds, except ``remainder``: 1/numerator of one for a Rate. A group of one row
-    has no frame times; what would need one is None. ``core`` is the module whose types plan.
-    """
-    stats = core.FrameStats()
-    plans = core.FrameLoop(timestep, budget).begin_frames(group.timestamps(), stats)
-    figures: dict[str, Any] = {
-        "application": group.application,
-        "process_id": group.process_id,
-        "swap_chain": group.swap_chain,
-        "frames": group.frames,
-        "sum_ns": group.total,
-        "steps": stats.ticks,
-        "dropped": stats.steps_dropped,
-        "zero_step_frames": plans.step_count.tolist().count(0),
-        "largest_due": max(map(plus, plans.step_count, plans.dropped), default=0),
-        "remainder": plans.remainder[-1] if len(plans) else 0,
-        "schedule_hash": f"0x{stats.schedule_hash:016x}",
-    }
-    for name, p in (("min", 0), ("p50", 50), ("p99", 99), ("p99.9", "99.9"), ("max", 100)):
-        figures[f"{name}_ns"] = group.percentile(p) if group.frames else None
-    figures["average_fps"] = round(group.frames * 10**9 / group.total, 4) if group.total else None
-    figures["longest_stall"] = None
-    if group.frames:
-        frame = group.deltas.tolist().index(figures["max_ns"])
-        figures["longest_stall"] = {
-            "frame": frame,
-            "start_ns": sum(group.deltas[:frame]),
-            "length_ns": figures["max_ns"],
-        }
-    return figures
+A file is a PresentMon, OCAT, FrameView or CapFrameX CSV, CapFrameX JSON, MangoHud CSV, Chrome trace
+in JSON, a trace of fixedstep, or, with --unit, a column of numbers; packed with gzip or not; - is
+the standard input. The format is told by the content.
+"""
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -61,98 +48,321 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "analyze",
         allow_abbrev=False,
-        help="what a schedule would have done on the machine of a PresentMon capture",
-        description="Read real frame times (PresentMon CSV 1.x or 2.x, OCAT, CapFrameX CSV) and "
-        "say what this schedule would have done on that machine.",
+        help="what a schedule would have done on the machines of these captures",
+        description="Read real frame times and say what a schedule would have done on that "
+        "machine. Exit code 2 if any file could not be read; the others are analyzed all the same.",
+        epilog=_DEFINITIONS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", metavar="FILE", help="the capture")
+    parser.add_argument("files", metavar="FILE", nargs="*", help="captures, or folders of them")
     add_schedule(parser)
     parser.add_argument(
         "--exact",
         action="store_true",
         help="exactly N steps a second, instead of a step in whole nanoseconds",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=run)
-
-
-def _remainder(figures: dict[str, Any], timestep: Timestep | Rate) -> str:
-    from ..time import scale_and_unit
-    from .layout import decimal, milliseconds
-
-    scale, unit = scale_and_unit(timestep)
-    share = decimal(100 * figures["remainder"], unit, 1)
-    return f"{milliseconds(figures['remainder'] // scale)}, {share} % of a step"
-
-
-def _text(figures: dict[str, Any], timestep: Timestep | Rate) -> str:
-    from .layout import decimal, milliseconds, pairs, printable, seconds
-
-    title = printable(
-        f"{figures['application']}, process {figures['process_id']}, "
-        f"swap chain {figures['swap_chain']}"
+    parser.add_argument(
+        "--sweep",
+        nargs="+",
+        metavar="hz=|budget=",
+        help="many schedules in one table: hz=30,60,120 budget=1..8",
     )
-    if not figures["frames"]:
-        return f"{title}\n  one row only, so there is no frame time"
-    total, stall = figures["sum_ns"], figures["longest_stall"]
-    fps = f", {decimal(figures['frames'] * 10**9, total, 4)} a second" if total else ""
-    rows = [
-        ("frames", f"{figures['frames']} in {seconds(total)}{fps}"),
-        ("steps", f"{figures['steps']}"),
-        ("dropped", f"{figures['dropped']}"),
-        ("zero-step frames", f"{figures['zero_step_frames']}"),
-        ("largest due", f"{figures['largest_due']} in one frame"),
-        ("remainder", _remainder(figures, timestep)),
-        (
-            "longest stall",
-            f"{milliseconds(stall['length_ns'])}, from {seconds(stall['start_ns'])} on "
-            f"(frame {stall['frame']})",
-        ),
-        *(
-            (f"frame time {name}", milliseconds(figures[f"{name}_ns"]))
-            for name in ("p50", "p99", "p99.9")
-        ),
-    ]
-    return f"{title}\n{pairs(rows, indent='  ')}"
-
-
-def _as_json(capture: Capture, groups: list[dict[str, Any]], schedule: dict[str, Any]) -> str:
-    import json
-
-    return json.dumps(
-        {
-            "format": capture.format,
-            "rows": capture.rows,
-            "warnings": capture.warnings,
-            **schedule,
-            "groups": groups,
-        },
-        indent=2,
+    for name, what in (
+        ("--resync-over", "also plan with a resync at frames longer than this"),
+        ("--stall-over", "frames longer than this are stalls (default 50)"),
+    ):
+        parser.add_argument(name, type=_milliseconds, metavar="MS", help=what)
+    parser.add_argument(
+        "--unit", choices=("s", "ms", "us", "ns"), help="the files are plain columns of numbers"
     )
+    parser.add_argument("--jobs", type=_jobs, metavar="N", help="processes to read files with")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument(
+        "--csv", action="store_true", help="print CSV, a line for each stream and schedule"
+    )
+    parser.set_defaults(run=run, refuse=parser.error)
+
+
+def _milliseconds(text: str) -> int:
+    from ..captures.decimal_text import nanoseconds
+
+    try:
+        return nanoseconds(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} {error}") from None
+
+
+def _jobs(text: str) -> int:
+    from .options import whole
+
+    jobs = whole(text, "jobs", "processes")
+    if not 1 <= jobs <= 64:
+        raise argparse.ArgumentTypeError(f"jobs must be 1 .. 64 processes, not {jobs}")
+    return jobs
+
+
+def _numbers(text: str) -> Iterator[int]:
+    for part in text.split(","):
+        match = re.fullmatch(r"([0-9]{1,10})(?:\.\.([0-9]{1,10}))?", part)
+        if not match:
+            raise ValueError(f"{part[:40]!r} is neither a whole number nor a range such as 1..8")
+        first = int(match[1])
+        last = int(match[2] or match[1])
+        if not 0 <= last - first < _MOST_SCHEDULES:
+            raise ValueError(f"{part!r} is empty or longer than {_MOST_SCHEDULES}")
+        yield from range(first, last + 1)
+
+
+def _swept(words: Sequence[str]) -> tuple[dict[str, list[int]], list[str]]:
+    """What ``--sweep`` says, and what it took from the files that stood behind it."""
+    found: dict[str, list[int]] = {}
+    files = []
+    for word in words:
+        name, equals, numbers = word.partition("=")
+        if not equals or name not in ("hz", "budget"):
+            files.append(word)
+        elif name in found:
+            raise ValueError(f"{name} is there twice; give its numbers as {name}=1,2,3")
+        else:
+            found[name] = list(_numbers(numbers))
+    if not found:
+        raise ValueError("what to sweep is missing: hz=30,60,120 or budget=1..8 or both")
+    return found, files
+
+
+def _asked(arguments: argparse.Namespace) -> tuple[Settings, list[str]]:
+    """The settings and the files."""
+    from ..captures import Settings
+    from ..time import Rate, StepBudget, Timestep
+
+    files = list(arguments.files)
+    hertz, budgets = [arguments.hz], [arguments.budget]
+    try:
+        if arguments.sweep is not None:
+            swept, more = _swept(arguments.sweep)
+            files += more
+            hertz = swept.get("hz", hertz)
+            if "budget" in swept:
+                budgets = [StepBudget(steps) for steps in swept["budget"]]
+        timesteps: list[Timestep | Rate] = [
+            Rate(hz) if arguments.exact else Timestep.from_hz(hz) for hz in hertz
+        ]
+        if len(timesteps) * len(budgets) > _MOST_SCHEDULES:
+            raise ValueError(
+                f"{len(timesteps) * len(budgets)} schedules are more than {_MOST_SCHEDULES}"
+            )
+    except (ValueError, OverflowError) as error:
+        arguments.refuse(f"argument --sweep: {error}")
+    if not files:
+        arguments.refuse("the following arguments are required: FILE")
+    more_settings = {}
+    if arguments.stall_over is not None:
+        more_settings["stall_over"] = arguments.stall_over
+    settings = Settings(
+        timesteps=tuple(timesteps),
+        budgets=tuple(budgets),
+        resync_over=arguments.resync_over,
+        unit=arguments.unit,
+        **more_settings,
+    )
+    return settings, files
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, plan, print."""
-    from .. import captures
-    from ..backend import core
-    from ..time import Rate, Timestep
-    from .layout import printable, schedule
+    import sys
 
-    capture = captures.read(arguments.file)
-    exact, hz, budget = arguments.exact, arguments.hz, arguments.budget
-    step = Timestep.from_hz(hz)
-    timestep = Rate(hz) if exact else step
-    groups = [report(group, timestep, budget, core) for group in capture.groups]
+    from .fleet import analyze_all, files_in
+    from .layout import printable
+
+    settings, paths = _asked(arguments)
+    results = analyze_all(files_in(paths), settings, arguments.jobs)
+    failed = [result for result in results if "error" in result]
     if arguments.json:
-        configured = {"rate": [hz, 1]} if exact else {"timestep": step.nanos}
-        print(_as_json(capture, groups, {**configured, "budget": budget.steps}))
-        return 0
-    count = f"{len(groups)} swap chains" if len(groups) > 1 else "one swap chain"
-    print(f"{printable(arguments.file)}: {capture.format}, {capture.rows} rows, {count}")
-    print(f"schedule: {schedule(timestep, budget)}")
-    for warning in capture.warnings:
-        print(f"warning: {printable(warning)}")
+        if len(failed) < len(results) or len(results) > 1:
+            _print_json(results)
+    elif arguments.csv:
+        if len(failed) < len(results) or len(results) > 1:
+            _print_csv(results)
+    else:
+        for index, result in enumerate(found for found in results if "error" not in found):
+            if index:
+                print()
+            _page(result, settings).show()
+    for result in failed:
+        print(f"fixedstep: {printable(result['error'])}", file=sys.stderr)
+    return 2 if failed else 0
+
+
+def _print_json(results: list[dict[str, Any]]) -> None:
+    import json
+
+    print(json.dumps({"files": results}, indent=2))
+
+
+_STREAM = ("application", "process_id", "stream", "frames", "sum_ns", "average_fps")
+_SPANS = ("min_ns", "p50_ns", "p90_ns", "p99_ns", "p99.9_ns", "max_ns")
+_LOWS = ("low_1_fps", "low_0.1_fps")
+_PLAN = ("steps", "dropped", "zero_step_frames", "largest_due", "remainder")
+_RESYNC = ("frames", "skipped_ns", "steps", "dropped")
+
+
+def _print_csv(results: list[dict[str, Any]]) -> None:
+    import csv
+    import sys
+
+    from .layout import printable
+
+    def plain(value: object) -> object:
+        return printable(value) if isinstance(value, str) else value
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    resyncs = [f"resync_{name}" for name in _RESYNC]
+    names = ["path", "format", *_STREAM, *_SPANS, *_LOWS, "stalls", "stalls_ns", "timestep_ns"]
+    writer.writerow([*names, "rate", "budget", *_PLAN, *resyncs, "error"])
+    for result in results:
+        if "error" in result:
+            blanks = [""] * (len(_STREAM + _SPANS + _LOWS + _PLAN + _RESYNC) + 6)
+            writer.writerow([plain(result["path"]), *blanks, plain(result["error"])])
+            continue
+        for group in result["groups"]:
+            stalls = group["stalls"]
+            for plan in group["schedules"]:
+                rate = "/".join(map(str, plan["rate"])) if "rate" in plan else ""
+                resync = plan.get("resync", {})
+                row = [result["path"], result["format"]]
+                row += [group[name] for name in _STREAM + _SPANS + _LOWS]
+                row += [stalls["count"], stalls["sum_ns"], plan.get("timestep", ""), rate]
+                row += [plan["budget"], *(plan[name] for name in _PLAN)]
+                row += [*(resync.get(name, "") for name in _RESYNC), ""]
+                writer.writerow(map(plain, row))
+
+
+def _page(result: dict[str, Any], settings: Settings) -> Page:
+    from .layout import schedule
+    from .page import Page
+
+    page = Page()
+    groups = result["groups"]
+    count = "one stream" if len(groups) == 1 else f"{len(groups)} streams"
+    page.line(f"{result['path']}: {result['format']}, {result['rows']} rows, {count} of frames")
+    configured = [(step, budget) for step in settings.timesteps for budget in settings.budgets]
+    if len(configured) == 1:
+        page.line(f"schedule: {schedule(*configured[0])}")
+    for warning in result["warnings"]:
+        page.warning(warning)
     for figures in groups:
-        print()
-        print(_text(figures, timestep))
-    return 0
+        page.heading(title(figures))
+        if not figures["frames"]:
+            page.line("  one row only, so there is no frame time")
+            continue
+        rows = _frame_rows(figures)
+        if len(configured) == 1:
+            page.pairs(rows + _schedule_rows(figures["schedules"][0], *configured[0]))
+        else:
+            page.pairs(rows)
+            page.line()
+            page.table(_sweep_rows(figures["schedules"], configured), left=0)
+    return page
+
+
+def title(figures: dict[str, Any]) -> str:
+    """The stream that the figures are of, by its names."""
+    from ..captures import Group, Spans
+
+    stream = Group(figures["application"], figures["process_id"], figures["stream"], Spans())
+    return stream.title
+
+
+def _frame_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:
+    from .layout import milliseconds, seconds
+
+    def rate(value: float | None) -> str:
+        return "none: the frames took no time" if value is None else f"{value:.4f} a second"
+
+    stalls = figures["stalls"]
+    over = milliseconds(stalls["over_ns"])
+    rows = [
+        ("frames", f"{figures['frames']} in {seconds(figures['sum_ns'])}"),
+        ("average", rate(figures["average_fps"])),
+        ("1 % low", rate(figures["low_1_fps"])),
+        ("0.1 % low", rate(figures["low_0.1_fps"])),
+        *(
+            (f"frame time {name}", milliseconds(figures[f"{key}_ns"]))
+            for name, key in (
+                ("p50", "p50"),
+                ("p90", "p90"),
+                ("p99", "p99"),
+                ("p99.9", "p99.9"),
+                ("longest", "max"),
+            )
+        ),
+        ("stalls", f"{stalls['count']} over {over}, {seconds(stalls['sum_ns'])} together"),
+    ]
+    rows += [
+        (
+            "",
+            f"{milliseconds(stall['length_ns'])}, from {seconds(stall['start_ns'])} on "
+            f"(frame {stall['frame']})",
+        )
+        for stall in stalls["longest"]
+    ]
+    return rows
+
+
+def _remainder(remainder: int, timestep: Timestep | Rate) -> str:
+    from ..time import scale_and_unit
+    from .layout import decimal, milliseconds
+
+    scale, unit = scale_and_unit(timestep)
+    share = decimal(100 * remainder, unit, 1)
+    return f"{milliseconds(remainder // scale)}, {share} % of a step"
+
+
+def _schedule_rows(
+    plan: dict[str, Any], timestep: Timestep | Rate, budget: StepBudget
+) -> list[tuple[str, str]]:
+    from .layout import decimal, seconds
+
+    frames = sum(plan["alpha_tenths"])
+    shares = (decimal(100 * count, frames, 0) for count in plan["alpha_tenths"])
+    rows = [
+        ("steps", f"{plan['steps']}"),
+        ("dropped", f"{plan['dropped']}"),
+        ("zero-step frames", f"{plan['zero_step_frames']}"),
+        ("largest due", f"{plan['largest_due']} in one frame"),
+        ("remainder", _remainder(plan["remainder"], timestep)),
+        ("alpha, by tenths", f"{' '.join(shares)} % of the frames"),
+    ]
+    if "resync" in plan:
+        resync = plan["resync"]
+        rows += [
+            ("with resync", f"{resync['frames']} frames, {seconds(resync['skipped_ns'])} skipped"),
+            ("", f"{resync['steps']} steps, {resync['dropped']} dropped"),
+        ]
+    return rows
+
+
+def _sweep_rows(
+    plans: list[dict[str, Any]], configured: list[tuple[Timestep | Rate, StepBudget]]
+) -> list[list[str]]:
+    from ..time import Rate
+    from .layout import decimal
+
+    names = ["hz", "budget", "steps", "dropped", "dropped %", "zero-step", "largest due"]
+    resynced = "resync" in plans[0]
+    rows = [names + ["resyncs", "dropped then"] * resynced]
+    for plan, (timestep, budget) in zip(plans, configured, strict=True):
+        if isinstance(timestep, Rate):
+            hz = f"{timestep.numerator}"
+        else:
+            hz = decimal(10**9, timestep.nanos, 0)
+        whole = plan["steps"] + plan["dropped"]
+        share = decimal(100 * plan["dropped"], whole, 2) if whole else "-"
+        row = [hz, f"{budget.steps}", f"{plan['steps']}", f"{plan['dropped']}", share]
+        row += [f"{plan['zero_step_frames']}", f"{plan['largest_due']}"]
+        if resynced:
+            row += [f"{plan['resync']['frames']}", f"{plan['resync']['dropped']}"]
+        rows.append(row)
+    return rows

@@ -1,0 +1,316 @@
+"""What a schedule would have made of a capture: one file in, one plain dictionary out.
+
+`analyze_one` is a function of a path and of `Settings` and of nothing else, and both it and its
+result can be pickled: so a folder of a hundred thousand captures is a ``map`` over whatever engine
+is there, and this file needs to know none. Figures are integers where they are times or counts; a
+rate per second is rounded for reading and never computed with.
+
+The schedule's arithmetic is not repeated here. A `FrameLoop` plans, in batches, and what is here
+adds up what it said.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import U64_MAX
+from ..backend import core as chosen_core
+from ..time import Rate, StepBudget, Timestamp, Timestep, scale_and_unit
+from ..timing import FrameTiming
+from .capture import CaptureError
+from .formats import read
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Iterable, Iterator
+
+    from ..plans import FramePlans
+    from .capture import Group
+
+PERCENTILES = (("min", 0), ("p50", 50), ("p90", 90), ("p99", 99), ("p99.9", "99.9"), ("max", 100))
+LOWS = (("low_1", 1), ("low_0.1", "0.1"))
+
+#: How many stalls are named one by one.
+_NAMED_STALLS = 10
+_SECOND = 10**9
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked of each capture.
+
+    >>> Settings(timesteps=(Timestep.HZ_60, Rate(30)), budgets=(StepBudget(5),)).stall_over
+    50000000
+    """
+
+    timesteps: tuple[Timestep | Rate, ...] = (Timestep.HZ_60,)
+    """The steps to plan with."""
+    budgets: tuple[StepBudget, ...] = (StepBudget.DEFAULT,)
+    """The budgets to plan with, each with each step."""
+    resync_over: int | None = None
+    """Plan also with a ``resync`` at each frame longer than this many nanoseconds."""
+    stall_over: int = 50_000_000
+    """A frame longer than this many nanoseconds is a stall."""
+    unit: str | None = None
+    """The unit of a plain column of numbers; see `fixedstep.captures.read`."""
+    histogram: bool = False
+    """Add the frame times as the buckets of a `FrameTiming`, which can be merged exactly."""
+
+
+_DEFAULT = Settings()
+
+
+def analyze_one(path: str | os.PathLike[str], settings: Settings = _DEFAULT) -> dict[str, Any]:
+    """The figures of one capture, as a dictionary of plain values.
+
+    Keys: ``path``, ``format``, ``rows``, ``warnings`` and ``groups``. A file that cannot be opened
+    or read exactly gives ``path`` and ``error`` instead of an exception, so that it does not end
+    the analysis of others.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "times")
+    ...     _ = path.write_text("16.7\\n100\\n16.7\\n")
+    ...     found = analyze_one(path, Settings(unit="ms"))
+    >>> [(plan["steps"], plan["dropped"]) for plan in found["groups"][0]["schedules"]]
+    [(7, 1)]
+    """
+    name = os.fspath(path)
+    try:
+        capture = read(path, settings.unit)
+    except CaptureError as error:
+        return {"path": name, "error": str(error)}
+    except OSError as error:
+        return {"path": name, "error": f"{name}: {error.strerror or error}"}
+    try:
+        groups = [report(group, settings) for group in capture.groups]
+    except CaptureError as error:
+        return {"path": name, "error": f"{name}: {error}"}
+    return {
+        "path": name,
+        "format": capture.format,
+        "rows": capture.rows,
+        "warnings": list(capture.warnings),
+        "groups": groups,
+    }
+
+
+def report(group: Group, settings: Settings, core: Any = None) -> dict[str, Any]:
+    """The figures of one group; ``core`` is the module whose types plan, the chosen one by default.
+
+    Spans are nanoseconds, except ``remainder``: 1/numerator of one for a Rate. A group of one row
+    has no frame times; what would need one is None.
+
+    Raises CaptureError for a frame so long that a Rate of the settings cannot count it in 64 bits:
+    a loop would saturate there, and steps would be missing from the sums.
+    """
+    core = chosen_core if core is None else core
+    figures: dict[str, Any] = {
+        "application": group.application,
+        "process_id": group.process_id,
+        "stream": group.stream,
+        "frames": group.frames,
+        "sum_ns": group.total,
+    }
+    names = [f"{name}_ns" for name, _ in PERCENTILES]
+    figures |= dict.fromkeys(names)
+    figures["average_fps"] = per_second(group.frames, group.total)
+    lows = [f"{name}_fps" for name, _ in LOWS]
+    figures |= dict.fromkeys(lows)
+    if group.frames:
+        spans, worst = group.figures([p for _, p in PERCENTILES], [p for _, p in LOWS])
+        figures |= zip(names, spans, strict=True)
+        _refuse_saturation(group, figures["max_ns"], settings.timesteps)
+        figures |= zip(lows, (per_second(*low) for low in worst), strict=True)
+    figures |= _stalls(group, settings.stall_over)
+    figures["schedules"] = [
+        _schedule(group, timestep, budget, settings.resync_over, core)
+        for timestep in settings.timesteps
+        for budget in settings.budgets
+    ]
+    if settings.histogram:
+        figures["histogram"] = _histogram(group)
+    return figures
+
+
+def per_second(frames: int, nanos: int) -> float | None:
+    """Frames a second over the whole of a time: n / sum, never a mean of rates.
+
+    >>> per_second(2, 5_000_000)
+    400.0
+    """
+    return round(frames * _SECOND / nanos, 4) if nanos else None
+
+
+def _refuse_saturation(group: Group, longest: int, timesteps: tuple[Timestep | Rate, ...]) -> None:
+    for timestep in timesteps:
+        scale, unit = scale_and_unit(timestep)
+        if longest * scale + unit > U64_MAX:
+            raise CaptureError(
+                f"{group.title}: its longest frame, {longest} ns, exceeds 64 bits in the units of "
+                f"{timestep!r}; use a step in whole nanoseconds, or repair the capture"
+            )
+
+
+def _stalls(group: Group, over: int) -> dict[str, Any]:
+    def found() -> Iterator[tuple[int, int, int]]:
+        first = start = 0
+        for block in group.spans.blocks():
+            if max(block) > over:
+                at = start
+                for frame, span in enumerate(block, first):
+                    if span > over:
+                        yield span, -frame, at  # of equal ones the first
+                    at += span
+            first += len(block)
+            start += sum(block)
+
+    def named(span: int, frame: int, at: int) -> dict[str, int]:
+        return {"frame": -frame, "start_ns": at, "length_ns": span}
+
+    count = total = 0
+    longest: list[tuple[int, int, int]] = []
+    for stall in found():
+        count += 1
+        total += stall[0]
+        longest.append(stall)
+        if len(longest) > 1000:
+            longest = nlargest(_NAMED_STALLS, longest)
+    return {
+        "stalls": {
+            "over_ns": over,
+            "count": count,
+            "sum_ns": total,
+            "longest": [named(*stall) for stall in nlargest(_NAMED_STALLS, longest)],
+        }
+    }
+
+
+class _Totals:
+    """The figures of a schedule, block by block."""
+
+    def __init__(self, timestep: Timestep | Rate, budget: StepBudget, core: Any) -> None:
+        self.loop = core.FrameLoop(timestep, budget)
+        self.stats = core.FrameStats()
+        self._unit = scale_and_unit(timestep)[1]
+        self._budget = budget.steps
+        self._zero_steps = self._largest_due = 0
+        self._alpha: Counter[int] = Counter()
+
+    def add(self, timestamps: array[int] | memoryview) -> None:
+        if not len(timestamps):
+            return
+        dropped_before = self.stats.steps_dropped
+        plans: FramePlans = self.loop.begin_frames(timestamps, self.stats)
+        counts = plans.step_count.tolist()
+        self._zero_steps += counts.count(0)
+        # Steps are dropped only where the budget is spent, so the largest due is the largest drop
+        # above it: no need to add the two columns.
+        if self.stats.steps_dropped > dropped_before:
+            due = self._budget + max(plans.dropped.tolist())
+        else:
+            due = max(counts)
+        self._largest_due = max(self._largest_due, due)
+        unit = self._unit
+        self._alpha.update([10 * rest // unit for rest in plans.remainder.tolist()])
+
+    def figures(self) -> dict[str, Any]:
+        return {
+            "steps": self.stats.ticks,
+            "dropped": self.stats.steps_dropped,
+            "zero_step_frames": self._zero_steps,
+            "largest_due": self._largest_due,
+            "remainder": self.loop.remainder,
+            "alpha_tenths": [self._alpha[tenth] for tenth in range(10)],
+            "schedule_hash": f"0x{self.stats.schedule_hash:016x}",
+        }
+
+
+def _schedule(
+    group: Group,
+    timestep: Timestep | Rate,
+    budget: StepBudget,
+    resync_over: int | None,
+    core: Any,
+) -> dict[str, Any]:
+    totals = _Totals(timestep, budget, core)
+    for times in group.timestamp_blocks():
+        totals.add(times)
+    if isinstance(timestep, Rate):
+        configured: dict[str, Any] = {"rate": [timestep.numerator, timestep.denominator]}
+    else:
+        configured = {"timestep": timestep.nanos}
+    figures = {**configured, "budget": budget.steps, **totals.figures()}
+    if resync_over is not None:
+        figures["resync"] = _resynced(group, _Totals(timestep, budget, core), resync_over)
+    return figures
+
+
+def _resynced(group: Group, totals: _Totals, over: int) -> dict[str, Any]:
+    """The same with a resync at each frame longer than ``over``: its time is not simulated."""
+    frames = skipped = 0
+    for spans, times in zip(group.spans.blocks(), group.timestamp_blocks(), strict=True):
+        view = memoryview(times)
+        begin = 0
+        for index in (i for i, span in enumerate(spans) if span > over):
+            totals.add(view[begin:index])
+            totals.loop.resync(Timestamp(times[index]))
+            begin = index
+            frames += 1
+            skipped += spans[index]
+        totals.add(view[begin:])
+    return {"over_ns": over, "frames": frames, "skipped_ns": skipped, **totals.figures()}
+
+
+def _histogram(group: Group) -> dict[str, Any]:
+    timing = FrameTiming()
+    record = timing.record
+    for block in group.spans.blocks():
+        for span in block:
+            record(span, True)  # type: ignore[arg-type]
+    return histogram(timing)
+
+
+def histogram(timing: FrameTiming) -> dict[str, Any]:
+    """A `FrameTiming` as plain values, which `merged` takes: the way from a process to another.
+
+    >>> histogram(FrameTiming())
+    {'frames': 0, 'min_ns': 0, 'max_ns': 0, 'sum_ns': 0, 'buckets': []}
+    """
+    state = timing._state()
+    return {
+        "frames": state["drawn"],
+        "min_ns": state["min"],
+        "max_ns": state["max"],
+        "sum_ns": state["sum"],
+        "buckets": [list(pair) for pair in state["buckets"].items()],
+    }
+
+
+def merged(histograms: Iterable[dict[str, Any]]) -> FrameTiming:
+    """Histograms as one `FrameTiming`, equal to one that recorded all the frames itself.
+
+    >>> one = {"frames": 1, "min_ns": 7, "max_ns": 7, "sum_ns": 7, "buckets": [[7, 1]]}
+    >>> merged([one, one]).sum
+    14
+    """
+    buckets: Counter[int] = Counter()
+    drawn = total = longest = 0
+    shortest = None
+    for histogram in histograms:
+        if not histogram["frames"]:
+            continue
+        drawn += histogram["frames"]
+        total += histogram["sum_ns"]
+        longest = max(longest, histogram["max_ns"])
+        least = histogram["min_ns"]
+        shortest = least if shortest is None else min(shortest, least)
+        buckets.update(dict(histogram["buckets"]))
+    top = 2**64 - 1  # where every counter stops
+    return FrameTiming(
+        min=shortest or 0, max=longest, sum=min(total, top), drawn=drawn, buckets=buckets
+    )

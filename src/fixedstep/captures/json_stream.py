@@ -1,0 +1,202 @@
+"""JSON read piece by piece, so that a trace of any size takes the memory of one event.
+
+`Cursor` stands at a place in a text and moves forward: over the members of an object, over the
+elements of an array, past a value that nobody asked for. What is asked for is decoded by the
+standard library's decoder, with numbers kept as the text they are: a float would round a time
+before anybody could object. Loading the whole document instead takes twenty times the file's size.
+
+It refuses what could only be a trap: values above a size, and nesting beyond what a capture has.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from .source import Source, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PIECE = 1 << 16
+#: Characters of a value that is decoded as one. The largest events of browser traces are
+#: screenshots, of some hundred thousand.
+_LARGEST_VALUE = 16 << 20
+_DEEPEST = 64
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+#: What changes the depth, or hides such a character.
+_MARK = re.compile(r'["{}\[\]]')
+_STRING_MARK = re.compile(r'["\\]')
+
+
+class Number(str):
+    """A number, as its text."""
+
+    __slots__ = ()
+
+
+class Cursor:
+    """A place in a JSON text, which moves forward only."""
+
+    def __init__(self, source: Source) -> None:
+        self._refuse = source.refuse
+        self._file = source.binary
+        self._decode = codecs.getincrementaldecoder("utf-8")("backslashreplace").decode
+        self._text = ""
+        self._at = 0
+        self._ended = False
+        self._passed = 0
+        self._decoder = json.JSONDecoder(
+            parse_float=Number, parse_int=Number, parse_constant=Number
+        )
+
+    def _more(self) -> bool:
+        """Read on; False at the end."""
+        if self._ended:
+            return False
+        size = max(_PIECE, len(self._text) - self._at)  # doubles, while one value is not whole
+        piece = self._file.read(size)
+        self._ended = not piece
+        self._passed += self._at
+        self._text = self._text[self._at :] + self._decode(piece, not piece)
+        self._at = 0
+        if "\0" in self._text:
+            self._refuse("holds a zero byte, so this is no text; export the capture again")
+        return True
+
+    def damaged(self, looked_for: str) -> NoReturn:
+        """Refuse the text for what stands here."""
+        found = self._text[self._at : self._at + 60]
+        what = f"found {shown(found)}" if found else "the text ends"
+        self._refuse(
+            f"is no whole JSON: looked for {looked_for} at character {self._passed + self._at}, "
+            f"{what}; export the capture again"
+        )
+
+    def next(self) -> str:
+        """The character that begins what comes next, blanks passed over; empty at the end."""
+        while True:
+            match = _SPACE.match(self._text, self._at)
+            assert match is not None
+            self._at = match.end()
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._more():
+                return ""
+
+    def _take(self, character: str) -> None:
+        if self.next() != character:
+            self.damaged(repr(character))
+        self._at += 1
+
+    def value(self) -> Any:
+        """The value that stands here, whole; numbers are `Number`."""
+        self.next()
+        while True:
+            try:
+                value, end = self._decoder.raw_decode(self._text, self._at)
+            except RecursionError:
+                self._refuse("is nested deeper than any capture; this is no capture")
+            except ValueError:
+                self._go_on()
+                continue
+            # A number that ends where the text does may go on in the next piece.
+            if end == len(self._text) and not self._ended:
+                self._go_on(whole=True)
+                continue
+            self._at = end
+            return value
+
+    def _go_on(self, whole: bool = False) -> None:
+        """Read on for the value that stands here, if it may be that large."""
+        if len(self._text) - self._at > _LARGEST_VALUE:
+            self.damaged(f"a value of at most {_LARGEST_VALUE >> 20} million characters")
+        if not self._more() and not whole:
+            self.damaged("a value")
+
+    def elements(self) -> Iterator[None]:
+        """Stand at each element of the array here. Each must be taken or skipped."""
+        self._take("[")
+        if self.next() == "]":
+            self._at += 1
+            return
+        while True:
+            yield
+            if self.next() == "]":
+                self._at += 1
+                return
+            self._take(",")
+
+    def members(self) -> Iterator[str]:
+        """Each key of the object here, standing at its value, which must be taken or skipped."""
+        self._take("{")
+        if self.next() == "}":
+            self._at += 1
+            return
+        while True:
+            if self.next() != '"':
+                self.damaged("a key")
+            key = self.value()
+            self._take(":")
+            yield key
+            if self.next() == "}":
+                self._at += 1
+                return
+            self._take(",")
+
+    def _skip_string(self) -> None:
+        """Stand behind the string whose beginning was passed; it may be of any length."""
+        while True:
+            match = _STRING_MARK.search(self._text, self._at)
+            if match is None:
+                self._at = len(self._text)
+            elif match.group() == '"':
+                self._at = match.end()
+                return
+            elif match.end() < len(self._text):
+                self._at = match.end() + 1
+                continue
+            else:  # a backslash, and what it marks is not there yet
+                self._at = match.start()
+            if not self._more():
+                self.damaged("the end of a string")
+
+    def skip(self) -> None:
+        """Pass over the value that stands here, however large; of its inside only brackets and
+        strings are looked at."""
+        first = self.next()
+        if first not in '{["':
+            self.value()
+            return
+        if first == '"':
+            self._at += 1
+            self._skip_string()
+            return
+        depth = 0
+        while True:
+            match = _MARK.search(self._text, self._at)
+            if match is None:
+                self._at = len(self._text)
+                if not self._more():
+                    self.damaged("the end of a value")
+                continue
+            self._at = match.end()
+            mark = match.group()
+            if mark == '"':
+                self._skip_string()
+            elif mark in "{[":
+                depth += 1
+                if depth > _DEEPEST:
+                    self._refuse("is nested deeper than any capture; this is no capture")
+            else:
+                depth -= 1
+                if not depth:
+                    return
+
+    def end(self) -> None:
+        """Make sure that nothing follows."""
+        if self.next():
+            self.damaged("the end")

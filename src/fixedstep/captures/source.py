@@ -1,0 +1,229 @@
+"""The bytes of a capture as text: plain or gzip, from a file or standard input, UTF-8 or UTF-16.
+
+Everything that reads a capture reads it through here, once and from front to back, and holds at
+most one line or one piece of it. So what a hostile file can cost is bounded here as well: the
+length of a line, and how far a compressed file may unfold. No file is repaired: bytes that are not
+UTF-8 are shown as escapes, since program names come in any old code page, and nothing else is let
+through.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import os
+import sys
+import zlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .capture import Refusals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from typing_extensions import Buffer
+
+#: The path that means standard input.
+STANDARD_INPUT = "-"
+
+#: Bytes in a line. A row of the widest known file has 700; without a bound, a file that has no line
+#: ends would be read into memory whole.
+LONGEST_LINE = 65536
+
+#: Bytes looked at to tell the format. The header of every known format lies within.
+HEAD = 65536
+
+#: A gzip file may unfold to this many bytes, and beyond to so many times its own size. Captures are
+#: text of numbers that differ, and shrink to a fifth or a tenth.
+_UNFOLDED_FREELY = 64 << 20
+_UNFOLDED_TIMES = 250
+
+_GZIP = b"\x1f\x8b"
+_UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+
+class Line(NamedTuple):
+    """One line of text, without its end."""
+
+    number: int
+    text: str
+    whole: bool
+    """Whether the line end is there: without it, the last value may be cut."""
+
+
+class _Counted(io.RawIOBase):
+    """A file that tells how much was read, also where it cannot tell its position."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer)
+        piece = self._file.read(len(view))
+        view[: len(piece)] = piece
+        self.count += len(piece)
+        return len(piece)
+
+
+class _Unfolded(io.RawIOBase):
+    """What a gzip file holds, up to where it can only be a trap."""
+
+    def __init__(self, file: BinaryIO, refuse: Refusals) -> None:
+        self._packed = _Counted(file)
+        self._gzip = gzip.GzipFile(fileobj=io.BufferedReader(self._packed), mode="rb")
+        self._refuse = refuse
+        self._unfolded = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        try:
+            count = self._gzip.readinto(buffer)
+        except EOFError:
+            self._refuse("is a gzip file that ends early; copy it again, or unpack what there is")
+        except (gzip.BadGzipFile, zlib.error) as error:
+            self._refuse(f"is a damaged gzip file ({error}); copy it again")
+        self._unfolded += count
+        if self._unfolded > max(_UNFOLDED_FREELY, _UNFOLDED_TIMES * self._packed.count):
+            self._refuse(
+                f"unfolds to more than {_UNFOLDED_TIMES} times its size, as no capture does; "
+                "unpack it with gzip and see what it is"
+            )
+        return count
+
+
+class _FromUtf16(io.RawIOBase):
+    """UTF-16 as UTF-8."""
+
+    def __init__(self, file: io.BufferedIOBase, encoding: str) -> None:
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+        self._left = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer)
+        while not self._left:
+            piece = self._file.read1(HEAD)
+            self._left = self._decoder.decode(piece, not piece).encode("utf-8", "surrogatepass")
+            if not piece:
+                break
+        count = min(len(view), len(self._left))
+        view[:count] = self._left[:count]
+        self._left = self._left[count:]
+        return count
+
+
+class Source:
+    """One capture, open for reading."""
+
+    def __init__(self, name: str, file: BinaryIO) -> None:
+        self.name = name
+        self.refuse = Refusals(name)
+        reader: io.BufferedReader[Any] = io.BufferedReader(_Counted(file), HEAD)
+        if reader.peek(2)[:2] == _GZIP:
+            reader = io.BufferedReader(_Unfolded(reader, self.refuse), HEAD)
+        mark = reader.peek(2)[:2]
+        if mark in _UTF_16:
+            reader.read(2)
+            reader = io.BufferedReader(_FromUtf16(reader, _UTF_16[mark]), HEAD)
+        if reader.peek(3)[:3] == codecs.BOM_UTF8:
+            reader.read(3)
+        # What was looked at is put back in front: standard input cannot be read twice.
+        self._head = reader.read(HEAD)
+        self._reader = io.BufferedReader(_Joined(self._head, reader), HEAD)
+
+    @property
+    def head(self) -> str:
+        """The beginning of the text, to tell the format by."""
+        return self._head.decode("utf-8", "backslashreplace")
+
+    @property
+    def binary(self) -> BinaryIO:
+        """The bytes, as UTF-8, for a reader that has its own idea of a line."""
+        return self._reader
+
+    def lines(self, looked_for: str, warnings: list[str]) -> Iterator[Line]:
+        """The text by lines. ``looked_for`` ends the refusal of what has none."""
+        number = 0
+        while raw := self._reader.readline(LONGEST_LINE + 1):
+            number += 1
+            whole = raw.endswith(b"\n")
+            if b"\0" in raw:
+                if number > 1 and raw.endswith(b"\0"):
+                    raw = raw.rstrip(b"\0")
+                    warnings.append(
+                        f"line {number}, the last, ends in zero bytes, as a crash leaves them; "
+                        "frames after it may be missing"
+                    )
+                    while piece := self._reader.read(HEAD):
+                        if piece.strip(b"\0"):
+                            self.refuse("holds zero bytes, so this is no text", number)
+                if b"\0" in raw:
+                    self.refuse(
+                        "holds a zero byte, so this is no text; export the capture again", number
+                    )
+            if len(raw) > LONGEST_LINE:
+                start = shown(raw[:60].decode("utf-8", "backslashreplace"))
+                self.refuse(
+                    f"is longer than {LONGEST_LINE} bytes and begins {start}, so this is no list "
+                    f"of frames; looked for {looked_for}",
+                    number,
+                )
+            yield Line(number, raw.decode("utf-8", "backslashreplace").rstrip("\r\n"), whole)
+
+    def fields(self, line: Line, separator: str) -> list[str]:
+        """A line of CSV as its values. Each line is parsed alone: a quote that is never closed
+        would otherwise take in the rest of the file."""
+        if '"' not in line.text:  # the same, five times as fast
+            return line.text.split(separator)
+        try:
+            return next(csv.reader((line.text,), delimiter=separator), [])
+        except csv.Error as error:
+            self.refuse(f"is no line of CSV ({error}); repair or remove it", line.number)
+
+
+class _Joined(io.RawIOBase):
+    """The bytes that were looked at, and then the rest."""
+
+    def __init__(self, head: bytes, rest: io.BufferedReader[Any]) -> None:
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer)
+        piece = self._head[: len(view)]
+        self._head = self._head[len(piece) :]
+        piece = piece or self._rest.read1(len(view))
+        view[: len(piece)] = piece
+        return len(piece)
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
+    """The capture at a path, or on standard input for ``-``."""
+    name = os.fspath(path)
+    if name == STANDARD_INPUT:
+        yield Source("standard input", sys.stdin.buffer)
+        return
+    with open(path, "rb", buffering=0) as file:
+        yield Source(name, file)
+
+
+def shown(text: str) -> str:
+    """Text of a file in a message: quoted, and not too long."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
