@@ -603,7 +603,14 @@ def test_a_file_of_four_times_the_length_takes_no_more_memory(
 
 
 # How many examples each module shows, at least. Fewer means that a docstring stopped being run.
-DOCSTRINGS = {"analysis": 8, "capture": 10, "decimal_text": 3, "formats": 3, "trace": 9}
+DOCSTRINGS = {
+    "analysis": 8,
+    "capture": 10,
+    "decimal_text": 3,
+    "formats": 3,
+    "recorder": 6,
+    "trace": 9,
+}
 
 
 @pytest.mark.parametrize("name", DOCSTRINGS)

@@ -3,7 +3,8 @@
 `read` takes a capture, in one of the formats it knows, and gives the frame times of each stream of
 frames in it. A file in any other format is refused with what was looked for and what was found:
 frame times read by guess look like frame times. `analyze_one` says what a schedule would have made
-of them. `fixedstep.captures.trace` writes and reads recordings of a schedule's own timestamps.
+of them. `Recorder` writes the traces of a running game, and `fixedstep.captures.trace` is their
+format.
 
 No file here reads a clock.
 """
@@ -13,11 +14,13 @@ from __future__ import annotations
 from .analysis import Settings, analyze_one, histogram, merged
 from .capture import Capture, CaptureError, Group, Spans
 from .formats import read
+from .recorder import Recorder
 
 __all__ = [
     "Capture",
     "CaptureError",
     "Group",
+    "Recorder",
     "Settings",
     "Spans",
     "analyze_one",
