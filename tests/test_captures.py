@@ -608,7 +608,7 @@ DOCSTRINGS = {
     "capture": 10,
     "decimal_text": 3,
     "formats": 3,
-    "recorder": 6,
+    "recorder": 4,
     "trace": 9,
 }
 

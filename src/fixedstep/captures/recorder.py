@@ -102,7 +102,8 @@ class Recorder:
         if loop.tick or loop.remainder:
             raise ValueError(
                 f"the loop has planned {loop.tick} steps and holds a remainder of "
-                f"{loop.remainder}; a trace begins with its loop: make the recorder before the first frame"
+                f"{loop.remainder}; a trace begins with its loop: make the recorder before the "
+                "first frame"
             )
         if most_bytes < 4 * _RESERVE:
             raise ValueError(

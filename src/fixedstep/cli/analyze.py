@@ -75,6 +75,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--unit", choices=("s", "ms", "us", "ns"), help="the files are plain columns of numbers"
     )
+    for name, what in (
+        ("--plot", "draw the stream with the most frames: a .png, .svg or .pdf file"),
+        ("--trace", "write all streams as a Chrome trace, for the Perfetto viewer"),
+    ):
+        parser.add_argument(name, metavar="OUT", help=f"{what}; needs one FILE and one schedule")
     parser.add_argument("--jobs", type=_jobs, metavar="N", help="processes to read files with")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
@@ -177,8 +182,13 @@ def run(arguments: argparse.Namespace) -> int:
     from .layout import printable
 
     settings, paths = _asked(arguments)
-    results = analyze_all(files_in(paths), settings, arguments.jobs)
+    files = files_in(paths)
+    if arguments.plot is not None or arguments.trace is not None:
+        _check_pictures(arguments, settings, files)
+    results = analyze_all(files, settings, arguments.jobs)
     failed = [result for result in results if "error" in result]
+    if not failed and (arguments.plot is not None or arguments.trace is not None):
+        _pictures(arguments, settings, files[0])  # first: who reads the text may stop reading
     if arguments.json:
         if len(failed) < len(results) or len(results) > 1:
             _print_json(results)
@@ -193,6 +203,41 @@ def run(arguments: argparse.Namespace) -> int:
     for result in failed:
         print(f"fixedstep: {printable(result['error'])}", file=sys.stderr)
     return 2 if failed else 0
+
+
+def _check_pictures(
+    arguments: argparse.Namespace, settings: Settings, files: Sequence[str]
+) -> None:
+    """Refuse what could not be drawn before anything is read."""
+    from ..captures.source import STANDARD_INPUT
+    from .picture import PictureError, check
+
+    if len(files) != 1 or len(settings.timesteps) * len(settings.budgets) != 1:
+        arguments.refuse("--plot and --trace need one FILE and one schedule")
+    if files[0] == STANDARD_INPUT:
+        arguments.refuse("--plot and --trace read the file again, so it cannot be standard input")
+    if arguments.plot is not None:
+        try:
+            check(arguments.plot)
+        except PictureError as error:
+            arguments.refuse(str(error))
+
+
+def _pictures(arguments: argparse.Namespace, settings: Settings, file: str) -> None:
+    from .. import captures
+    from ..captures import chrome_writer
+    from .picture import draw
+
+    capture = captures.read(file, settings.unit)
+    timestep, budget = settings.timesteps[0], settings.budgets[0]
+    if arguments.trace is not None:
+        with open(arguments.trace, "w", encoding="utf-8") as out:
+            chrome_writer.write(out, capture, timestep, budget, settings.stall_over)
+    if arguments.plot is not None:
+        group = max(capture.groups, key=lambda group: group.frames)
+        if not group.frames:
+            raise captures.CaptureError(f"{file}: has no frame times, so there is nothing to draw")
+        draw(arguments.plot, group, timestep, budget, settings.stall_over)
 
 
 def _print_json(results: list[dict[str, Any]]) -> None:

@@ -1,0 +1,210 @@
+"""What `analyze` does with packages that are not its own: pictures, a terminal's tables, a cluster.
+
+Each test needs one package: matplotlib, rich or dask. Where it is not installed the test is skipped
+and says so; with ``FIXEDSTEP_EXTRAS=require``, as the gate sets it, a package that is missing is an
+error, so that no part goes untested by accident.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import io
+import os
+import re
+import struct
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fixedstep import FrameTiming, Nanos
+from fixedstep.captures import analyze_one, read
+from fixedstep.cli import fleet, main
+from fixedstep.cli.page import Page
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+MADE = Path(__file__).parent / "data" / "captures"
+EXAMPLE = Path(__file__).parents[1] / "examples" / "fleet_dask.py"
+
+
+def needs(name: str) -> ModuleType:
+    """A package that is no dependency."""
+    required = os.environ.get("FIXEDSTEP_EXTRAS", "")
+    if required not in ("", "require"):
+        pytest.fail(f"FIXEDSTEP_EXTRAS must be require or not set, not {required!r}")
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        if required:
+            pytest.fail(f"{name} is missing, and FIXEDSTEP_EXTRAS=require: {error}", pytrace=False)
+        pytest.skip(f"{name} is not installed; FIXEDSTEP_EXTRAS=require makes this an error")
+
+
+# Pictures.
+
+
+def drawn(name: str, out: Path, *options: str) -> bytes:
+    needs("matplotlib")
+    assert main(["analyze", str(MADE / name), "--plot", str(out), *options]) == 0
+    return out.read_bytes()
+
+
+def test_a_picture_shows_stalls_steps_drops_alpha_and_percentiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words in it, which an SVG keeps if it is told to keep text."""
+    needs("matplotlib")
+    import matplotlib as mpl
+
+    original = mpl.rc_context
+
+    def with_text(settings: dict[str, Any]) -> Any:
+        return original({**settings, "svg.fonttype": "none"})
+
+    monkeypatch.setattr(mpl, "rc_context", with_text)
+    text = drawn("presentmon-1.csv", tmp_path / "out.svg").decode()
+    shown = re.findall(r">([^<>\n]+)</text>", text)
+    for words in (
+        "orbit.exe, process 71, swap chain 0x00000000000000A1",
+        "3 frames, 22.6 a second",
+        "stall, over 50 ms",
+        "100 ms at 0.02 s",
+        "budget, 83.3 ms",
+        "6 steps, 1 dropped",
+        "steps run",
+        "dropped",
+        "longest frame, 100.0 ms",
+        "p50 17.00 ms",
+        "p99 100.00 ms",
+        "p99.9 100.00 ms",
+    ):
+        assert words in shown, words
+
+
+def test_the_same_capture_gives_the_same_picture(tmp_path: Path) -> None:
+    """No date and no random name is in it, so a picture in a repository changes when it changes."""
+    one = drawn("presentmon-1.csv", tmp_path / "one.svg")
+    assert drawn("presentmon-1.csv", tmp_path / "two.svg") == one
+    assert drawn("presentmon-1.csv", tmp_path / "three.svg", "--budget", "2") != one
+
+
+def test_a_png_is_one_of_a_size_to_look_at(tmp_path: Path) -> None:
+    content = drawn("own.trace", tmp_path / "out.PNG")
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", content[16:24])
+    assert 800 < width < 1400
+    assert 800 < height < 1400
+    assert len(content) > 20_000
+
+
+@pytest.mark.parametrize("text", ["0\n0\n", "16.7\n", "0.000001\n" * 3, "9e6\n1\n"])
+def test_a_capture_with_little_in_it_is_drawn_too(text: str, tmp_path: Path) -> None:
+    """No time at all, one frame, nanoseconds, and hours in one frame: no division, no warning."""
+    needs("matplotlib")
+    (tmp_path / "few").write_text(text)
+    out = tmp_path / "out.png"
+    assert main(["analyze", str(tmp_path / "few"), "--unit", "ms", "--plot", str(out)]) == 0
+    assert out.stat().st_size > 10_000
+
+
+def test_many_frames_are_thinned_and_the_picture_says_so(tmp_path: Path) -> None:
+    needs("matplotlib")
+    (tmp_path / "many").write_text("16.7\n" * 9000 + "250\n" + "16.7\n" * 999)
+    out = tmp_path / "out.svg"
+    assert main(["analyze", str(tmp_path / "many"), "--unit", "ms", "--plot", str(out)]) == 0
+    assert b"of every 3 frames the most extreme" in out.read_bytes()
+
+
+def test_nothing_to_draw_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    needs("matplotlib")
+    row = "a.exe,1,0xA1,16.5,0\n"
+    path = tmp_path / "one.csv"
+    path.write_text("Application,ProcessID,SwapChainAddress,MsBetweenPresents,Dropped\n" + row)
+    assert main(["analyze", str(path), "--plot", str(tmp_path / "x.png")]) == 2
+    assert "has no frame times, so there is nothing to draw" in capsys.readouterr().err
+
+
+# A terminal.
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_with_rich_gets_the_same_words_and_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    needs("rich")
+    page = Page()
+    page.line("[bold]a name that is no markup[/bold] :smile: 7")
+    page.heading("orbit.exe")
+    page.warning("left out: 1")
+    page.pairs([("steps", "152"), ("1 % low", "12.5134 a second")])
+    page.table([["hz", "budget"], ["60", "5"], ["120", "[red]8"]], left=0)
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    page.show()
+    found = terminal.getvalue()
+    assert "\x1b[" in found
+    assert "┃" in found
+    words = re.sub(r"\x1b\[[0-9;]*m|[^\x20-\x7e\n]", "", found).split()
+    assert words == page.plain().split()
+
+
+def test_a_terminal_with_rich_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs("rich")
+    from fixedstep.captures import Settings
+
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    results = fleet.analyze_all([str(MADE / "ragged.csv")] * 3, Settings(), 1)
+    assert len(results) == 3
+    assert "captures" in terminal.getvalue()
+    assert "100%" in terminal.getvalue()
+
+
+# A cluster.
+
+
+# Warnings of the cluster's own libraries are theirs; where a port is taken they say which is used.
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_merges_a_folder_exactly() -> None:
+    """Two workers; every frame of every readable file, against one summary that saw them all."""
+    needs("dask")
+    distributed = needs("distributed")
+    if not EXAMPLE.is_file():
+        pytest.skip("examples/ is not here: a wheel is tested without its source")
+    spec = importlib.util.spec_from_file_location("fleet_dask", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    sys.modules["fleet_dask"] = example
+    try:
+        spec.loader.exec_module(example)
+        paths = sorted(str(path) for path in MADE.glob("[!.]*"))
+        with distributed.Client(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        ):
+            found = example.analyze(paths, partitions=5)
+    finally:
+        del sys.modules["fleet_dask"]
+    every = FrameTiming()
+    readable = [path for path in paths if "error" not in analyze_one(path)]
+    for path in readable:
+        for group in read(path).groups:
+            for delta in group.deltas:
+                every.record(Nanos(delta), True)
+    assert found.frame_times == every
+    assert every.count > 30
+    assert found.captures == len(readable) > 10
+    assert len(found.refused) == len(paths) - len(readable) == 4
+    plans = [g["schedules"][0] for path in readable for g in analyze_one(path)["groups"]]
+    assert found.steps == sum(plan["steps"] for plan in plans) > 20
+    assert found.dropped == sum(plan["dropped"] for plan in plans) > 0
