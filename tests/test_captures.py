@@ -16,6 +16,7 @@ import gzip
 import importlib
 import json
 import os
+import re
 import tracemalloc
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -1024,3 +1025,46 @@ def test_frame_times_add_up_to_the_time_column_in_every_group(name: str, capture
     assert len(found) >= 5
     for key, times in at.items():
         assert [times[0], *accumulate(found[key], initial=times[0])][1:] == times
+
+
+# The page that walks through one of them.
+
+PAGE = Path(__file__).parents[1] / "docs" / "choosing-a-rate-and-budget.md"
+
+
+@pytest.fixture
+def page() -> str:
+    if not PAGE.is_file():
+        pytest.skip("docs/ is not here: a wheel is tested without it")
+    return PAGE.read_text(encoding="utf-8")
+
+
+def test_the_figures_of_the_page_are_those_of_the_capture(
+    page: str, captures: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its tables, line by line, from the command that it shows."""
+    capture = str(captures / "presentmon-1.3-farcry-simple.csv")
+    sweep = re.search(r"fixedstep analyze capture\.csv (--sweep .*)", page)
+    assert sweep is not None
+    assert main(["analyze", capture, *sweep[1].split()]) == 0
+    printed = {" ".join(line.split()) for line in capsys.readouterr().out.splitlines()}
+    quoted = [" ".join(line.split()) for line in page.splitlines() if line.startswith("    ")]
+    quoted = [line for line in quoted if not line.startswith("fixedstep ")]
+    assert len(quoted) > 30
+    assert set(quoted) <= printed
+
+
+def test_the_pictures_of_the_page_are_there_and_small(page: str) -> None:
+    names = re.findall(r"\]\(([^)]+\.png)\)", page)
+    assert len(names) == 2
+    for name in names:
+        assert 10_000 < (PAGE.parent / name).stat().st_size < 100 << 10
+
+
+def test_the_lines_for_a_game_on_the_page_run(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    assert read(tmp_path / "stutter.trace").groups[0].total == 16_000_000

@@ -156,7 +156,7 @@ def test_the_examples_in_the_docstrings_are_true() -> None:
     import doctest
     import importlib
 
-    for name, least in (("captures.series", 6), ("captures.chrome_writer", 6), ("cli.page", 5)):
+    for name, least in (("captures.series", 6), ("captures.chrome_writer", 6), ("cli.page", 4)):
         results = doctest.testmod(importlib.import_module(f"fixedstep.{name}"), verbose=False)
         assert results.failed == 0
         assert results.attempted >= least
