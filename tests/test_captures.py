@@ -14,6 +14,7 @@ import csv
 import doctest
 import gzip
 import importlib
+import io
 import json
 import os
 import re
@@ -30,9 +31,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixedstep import Rate, StepBudget, Timestep
-from fixedstep.captures import Capture, CaptureError, Group, Spans, read
+from fixedstep.captures import Capture, CaptureError, Group, Spans, json_stream, read
 from fixedstep.captures import capture as capture_module
 from fixedstep.captures.decimal_text import UNITS, nanoseconds
+from fixedstep.captures.json_stream import Cursor
+from fixedstep.captures.source import Source
 from fixedstep.cli import main
 
 if TYPE_CHECKING:
@@ -601,6 +604,49 @@ def test_a_file_of_four_times_the_length_takes_no_more_memory(
     short, long = measured(5_000), measured(20_000)
     # A merged run has a generator and a small buffer; a frame time kept would have 8 bytes.
     assert long - short < 3 * (20_000 - 5_000)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False),
+    lambda inside: st.lists(inside) | st.dictionaries(st.text(), inside),
+    max_leaves=20,
+)
+
+
+@given(JSON, st.integers(1, 9), st.sampled_from([None, 1]), st.booleans())
+def test_json_in_pieces_of_any_size_is_the_json_that_the_library_reads(
+    document: Any, piece: int, indent: int | None, plain: bool
+) -> None:
+    """Taken as a value, walked member by member, and passed over: each to the very end. Pieces of a
+    few bytes, so that every token is cut somewhere."""
+    text = json.dumps([document, document], indent=indent, ensure_ascii=plain)
+    expected = json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
+
+    def cursor() -> Cursor:
+        return Cursor(Source("made", io.BytesIO(text.encode("utf-8", "backslashreplace"))))
+
+    def walked(at: Cursor) -> Any:
+        if at.next() == "[":
+            return [walked(at) for _ in at.elements()]
+        if at.next() == "{":
+            return {key: walked(at) for key in at.members()}
+        return at.value()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_stream, "_PIECE", piece)
+        for way in (Cursor.value, walked):
+            at = cursor()
+            assert way(at) == expected
+            at.end()
+        at = cursor()
+        at.skip()
+        at.end()
+        for _ in (at := cursor()).elements():
+            at.skip()
+        at.end()
+        short = Cursor(Source("made", io.BytesIO(text[:-1].encode("utf-8", "backslashreplace"))))
+        with pytest.raises(CaptureError, match="is no whole JSON"):
+            short.skip()
 
 
 # How many examples each module shows, at least. Fewer means that a docstring stopped being run.

@@ -29,6 +29,7 @@ _DEEPEST = 64
 _SPACE = re.compile(r"[ \t\r\n]*")
 #: What changes the depth, or hides such a character.
 _MARK = re.compile(r'["{}\[\]]')
+_NUMBER_TAIL = re.compile(r"[0-9eE.+-]*")
 _STRING_MARK = re.compile(r'["\\]')
 
 
@@ -103,8 +104,9 @@ class Cursor:
             except ValueError:
                 self._go_on()
                 continue
-            # A number that ends where the text does may go on in the next piece.
-            if end == len(self._text) and not self._ended:
+            # A number may go on in the next piece: "16." and "1e" begin longer ones, and are read
+            # as 16 and 1.
+            if not self._ended and _NUMBER_TAIL.fullmatch(self._text, end):
                 self._go_on(whole=True)
                 continue
             self._at = end
