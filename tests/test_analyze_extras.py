@@ -60,7 +60,7 @@ def test_a_picture_shows_stalls_steps_drops_alpha_and_percentiles(
     needs("matplotlib")
     import matplotlib as mpl
 
-    original = mpl.rc_context
+    original: Any = mpl.rc_context
 
     def with_text(settings: dict[str, Any]) -> Any:
         return original({**settings, "svg.fonttype": "none"})
