@@ -83,7 +83,7 @@ class Spans:
         return found
 
     def blocks(self) -> Iterator[array[int]]:
-        """All of them in order, at most `BLOCK` at once."""
+        """All of them in order, at most ``BLOCK`` at once."""
         for start in range(0, self._filed, BLOCK):
             yield self._read(start, BLOCK)
         if self._newest:
@@ -154,7 +154,7 @@ class Group:
         return memoryview(whole).toreadonly()
 
     def timestamp_blocks(self) -> Iterator[array[int]]:
-        """When each frame came, in nanoseconds after the origin, at most `BLOCK` frames at once."""
+        """When each frame came, in nanoseconds after the origin, ``BLOCK`` or fewer at a time."""
         now = 0
         for block in self.spans.blocks():
             # The last of the block before is carried as a first that is then taken off.

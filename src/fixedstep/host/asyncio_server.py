@@ -35,7 +35,7 @@ class TickServer(Generic[M]):
     """Runs ``step(step, messages)`` at ``rate`` ticks a second inside an event loop.
 
     ``messages`` is everything posted since the tick before, oldest first. ``clock`` returns
-    nanoseconds; ``sleep`` takes seconds, as `asyncio.sleep` does.
+    nanoseconds; ``sleep`` takes seconds, as ``asyncio.sleep`` does.
 
     >>> def step(step, messages):
     ...     print(step.tick, messages)

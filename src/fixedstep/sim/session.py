@@ -376,10 +376,10 @@ class Session(Generic[L, W]):
         the frame, as for `InputBridge.sample`, after the user interface took its own. It is used
         while playing, and ignored otherwise.
 
-        An exception of a tick is not raised here but is in ``fault``; an exception that is no
-        `Exception` (Ctrl-C) faults the session too, and is raised. Raises TypeError, OverflowError
-        and ValueError for a bad time or sample, and RuntimeError within a tick; the session is then
-        as it was.
+        An exception of a tick is not raised here but is in ``fault``; one that is no ``Exception``
+        (Ctrl-C) faults the session too, and is raised. Raises TypeError, OverflowError and
+        ValueError for a bad time or sample, and RuntimeError within a tick; the session is then as
+        it was.
         """
         self._outside("frame")
         now = Timestamp(timestamp(now))
@@ -454,7 +454,7 @@ class Session(Generic[L, W]):
     def replay(self, recorded: RecordedTick, /) -> RecordedTick | RecordedFault:
         """Run one recorded tick while paused, on its input and completions; what came of it.
 
-        `fixedstep.sim.replay.play` calls this for each tick of a recording, and compares.
+        `play` calls this for each tick of a recording, and compares.
 
         Raises as ``step`` does, and ValueError for another tick than the next, or without
         ``digests``.
