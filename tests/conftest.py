@@ -12,6 +12,14 @@ is how a broken wheel ships. What is left out is left out by a flag that somebod
 The last one exists for the minute between an edit and an install. Without it the suite stops when
 the package comes from ``src``, since a module that was never packaged would pass there.
 
+One kind of test is the other way round. Tests with the marker ``toolkit`` open windows: they need
+an X display and packages that the library does without, so they are left out, and counted as
+deselected, unless they are asked for:
+
+    --toolkit=pygame   open the windows of that toolkit (or pyglet, arcade; again for more than one)
+
+What was asked for and is not installed, or finds no display, is an error like a missing core.
+
 Refuses to be a place for oracles: each test file states its own, in the open, beside what it
 checks.
 """
@@ -42,6 +50,7 @@ if TYPE_CHECKING:
 
 
 CORES = ("native", "reference")
+TOOLKITS = ("pygame", "pyglet", "arcade")
 _TESTS = Path(__file__).resolve().parent
 _PROFILE = "FIXEDSTEP_HYPOTHESIS"
 
@@ -65,6 +74,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--allow-src",
         action="store_true",
         help="accept a package imported from the checkout's src/ folder",
+    )
+    group.addoption(
+        "--toolkit",
+        action="append",
+        default=[],
+        choices=TOOLKITS,
+        help="open windows of this toolkit; it must be installed and have an X display",
     )
 
 
@@ -91,16 +107,18 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> list[str]:
     backend = importlib.import_module("fixedstep").backend()
     only = config.getoption("--core")
+    windows = " and ".join(config.getoption("--toolkit"))
     return [
         f"fixedstep: from {_package_folder()}",
         f"fixedstep core: {backend.name} ({backend.reason})",
         f"tested cores: {f'{only} alone, by --core' if only else ' and '.join(CORES)}"
         + ("; csrc/ left out, by --no-source" if config.getoption("--no-source") else ""),
+        f"tested windows: {windows or 'none, --toolkit=... opens them'}",
     ]
 
 
 def _needs(item: pytest.Item) -> set[str]:
-    """Which of native, reference and source a test cannot run without."""
+    """Which of native, reference, source and the toolkits a test cannot run without."""
     fixtures = set(getattr(item, "fixturenames", ()))
     callspec = getattr(item, "callspec", None)
     params = {} if callspec is None else callspec.params
@@ -109,6 +127,8 @@ def _needs(item: pytest.Item) -> set[str]:
         needs.add("native")
     if params.get("core") == "reference":
         needs.add("reference")
+    if item.get_closest_marker("toolkit") is not None:
+        needs.add(params["toolkit"])
     return needs
 
 
@@ -118,6 +138,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     )
     if config.getoption("--no-source"):
         unwanted = unwanted | {"source"}
+    unwanted = unwanted | (set(TOOLKITS) - set(config.getoption("--toolkit")))
     left_out = [item for item in items if _needs(item) & unwanted]
     if left_out:
         items[:] = [item for item in items if not _needs(item) & unwanted]

@@ -186,6 +186,98 @@ def test_a_step_that_raises_keeps_the_old_alpha() -> None:
     assert window.binding.alpha == before > Alpha(0.0)
 
 
+def test_a_pause_stops_time_and_keeps_the_picture_and_the_remainder() -> None:
+    window = Window()
+    window.after(0)
+    window.after(75 * MS)
+    window.binding.pause()
+    window.binding.pause()
+    for _ in range(5):
+        window.at += 300 * MS
+        assert window.binding.update() is None
+        assert window.binding.draw()
+    assert (window.ticks, set(window.alphas), window.binding.paused) == ([0], {0.5}, True)
+    window.binding.resume()
+    window.after(900 * MS)  # of the pause too: nobody knew that it was over before this update
+    assert (window.ticks, window.binding.alpha) == ([0], 0.5)
+    window.after(25 * MS)
+    assert (window.ticks, window.binding.alpha) == ([0, 1], 0.0)
+    assert window.binding.stats.steps_dropped == 0
+
+
+def test_a_single_step_runs_one_tick_at_the_alpha_there_is() -> None:
+    window = Window()
+    window.after(0)
+    window.after(75 * MS)
+    window.binding.pause()
+    window.binding.step_once()
+    window.binding.step_once()
+    assert window.ticks == [0]  # latched: it may have been asked for in a draw
+    plan = window.binding.update()
+    assert plan is not None
+    assert (plan.first_tick, plan.step_count, plan.dropped, plan.remainder) == (
+        1,
+        1,
+        0,
+        25 * MS * 20,
+    )
+    window.after(0)
+    assert (window.ticks, window.binding.alpha, window.binding.stats.ticks) == ([0, 1], 0.5, 2)
+    window.binding.resume()
+    window.after(0)
+    window.after(25 * MS)
+    assert (window.ticks, window.binding.alpha) == ([0, 1, 2], 0.0)
+
+
+def test_a_single_step_of_a_rate_without_whole_nanoseconds_keeps_the_remainder() -> None:
+    """The control of not feeding the loop a tick's length: 1/60 s is not whole nanoseconds."""
+    window = Window()
+    window.binding = WindowBinding(
+        window.step, window.alphas.append, window.close, timestep=Rate(60), clock=window.clock
+    )
+    window.after(0)
+    window.after(20 * MS)
+    window.binding.pause()
+    remainders = set()
+    for _ in range(10):
+        window.binding.step_once()
+        plan = window.binding.update()
+        assert plan is not None
+        remainders.add(plan.remainder)
+    assert remainders == {20 * MS * 60 - 10**9}
+    assert window.ticks == list(range(11))
+
+
+def test_a_single_step_is_for_a_pause_and_ends_with_it() -> None:
+    window = Window()
+    window.after(0)
+    with pytest.raises(RuntimeError, match="a single tick is for a pause"):
+        window.binding.step_once()
+    window.binding.pause()
+    window.binding.step_once()
+    window.binding.resume()
+    window.after(10 * MS)
+    window.after(10 * MS)
+    assert window.ticks == []
+
+
+def test_a_resume_without_a_pause_loses_no_time() -> None:
+    window = Window()
+    window.after(0)
+    window.binding.resume()
+    window.after(50 * MS)
+    assert window.ticks == [0]
+
+
+def test_a_paused_window_still_closes() -> None:
+    window = Window()
+    window.after(0)
+    window.binding.pause()
+    window.binding.request_close()
+    window.after(0)
+    assert window.closes == 1
+
+
 def test_bad_arguments_are_refused_before_the_first_callback() -> None:
     def nothing(*_: object) -> None: ...
 

@@ -6,7 +6,8 @@ that ran the same number of steps of the same length have the same digest, on an
 
 Frames are paced at 60 a second whatever ``--hz`` is: frames belong to the screen, steps to the
 simulation, and keeping the two apart is what the library is for. It is a demonstration and no game
-loop: nothing is drawn but a line a second.
+loop: nothing is drawn but a line a second. ``--window`` opens another one, a ball in a window of a
+toolkit, which is in ``fixedstep.host.ball``; here is only the way to it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ _SECOND = 10**9
 _MILLISECOND = 10**6
 _FRAMES_PER_SECOND = 60
 _LONGEST_SECONDS = 10**9
+_SECONDS, _STALL_MS = 3, 200
+_HZ, _WINDOW_HZ = 60, 20
+_TOOLKITS = ("pygame", "pyglet", "arcade")
 
 _METRE = 10**9
 _BOX = 10 * _METRE
@@ -248,26 +252,60 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--seconds",
         type=_seconds,
-        default=3 * _SECOND,
         metavar="S",
-        help="how long to run (default 3; decimals are fine)",
+        help=f"how long to run (default {_SECONDS}, a window until it is closed; decimals are "
+        "fine)",
     )
     add_schedule(parser)
     parser.add_argument(
         "--stall-ms",
         type=_stall,
-        default=200 * _MILLISECOND,
         metavar="MS",
-        help="length of the stall in milliseconds (default 200; 0 for none)",
+        help=f"length of the stall in milliseconds (default {_STALL_MS}; 0 for none), in a window "
+        "of the one that its S key makes",
+    )
+    parser.add_argument(
+        "--window",
+        choices=_TOOLKITS,
+        help="show a ball in a window instead, with keys for interpolation, pause, single step and "
+        f"stall; --hz is {_WINDOW_HZ} there unless given",
     )
     parser.add_argument(
         "--record", metavar="FILE", help="write a trace for `fixedstep replay`; FILE must be new"
     )
-    parser.set_defaults(run=run)
+    # None, to tell what was given from what was not: a window has defaults of its own.
+    parser.set_defaults(run=run, hz=None)
+
+
+def _in_window(arguments: argparse.Namespace) -> int:
+    """Open the ball in a window; 2 where there is no toolkit or no display, and why."""
+    import sys
+    from importlib import import_module
+
+    from ..host.ball.model import Ball
+    from ..host.toolkits import MissingToolkit, NoDisplay
+    from ..time import Rate
+
+    toolkit = arguments.window
+    if arguments.record is not None:
+        print("fixedstep: --record is for the demo without --window", file=sys.stderr)
+        return 2
+    stall = _STALL_MS * _MILLISECOND if arguments.stall_ms is None else arguments.stall_ms
+    ball = Ball(stall=Nanos(stall), limit=arguments.seconds)
+    program = import_module(f"..host.ball.in_{toolkit}", __package__)
+    try:
+        program.play(ball, timestep=Rate(arguments.hz or _WINDOW_HZ), budget=arguments.budget)
+    except (MissingToolkit, NoDisplay) as error:
+        print(f"fixedstep: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Announce, play, sum up."""
+    if arguments.window is not None:
+        return _in_window(arguments)
+
     import fixedstep
 
     from ..backend import core
@@ -277,7 +315,9 @@ def run(arguments: argparse.Namespace) -> int:
     def say(line: str) -> None:
         print(line, flush=True)
 
-    hz, budget = arguments.hz, arguments.budget
+    hz, budget = arguments.hz or _HZ, arguments.budget
+    span = _SECONDS * _SECOND if arguments.seconds is None else arguments.seconds
+    stall = _STALL_MS * _MILLISECOND if arguments.stall_ms is None else arguments.stall_ms
     demo = Demo(hz, budget, core=core, clock=monotonic.now, wait=monotonic.wait_until, say=say)
     with ExitStack() as files:
         recording = None
@@ -287,7 +327,7 @@ def run(arguments: argparse.Namespace) -> int:
         chosen = fixedstep.backend()
         say(f"core: {chosen.name} ({chosen.reason})")
         say(
-            f"{decimal(arguments.seconds, _SECOND, 1)} s at {_FRAMES_PER_SECOND} frames a second; "
+            f"{decimal(span, _SECOND, 1)} s at {_FRAMES_PER_SECOND} frames a second; "
             f"{schedule(demo.timestep, budget)}. Ctrl-C ends it early."
         )
         if hz > _FRAMES_PER_SECOND * budget.steps:
@@ -297,7 +337,7 @@ def run(arguments: argparse.Namespace) -> int:
                 f"dropped. --budget {-(-hz // _FRAMES_PER_SECOND)} would run them all."
             )
         say("")
-        demo.play(arguments.seconds, arguments.stall_ms, recording)
+        demo.play(span, stall, recording)
 
     stats, timing, step = demo.stats, demo.timing, demo.timestep.nanos
     frame_time = ", ".join(

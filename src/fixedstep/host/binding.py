@@ -12,6 +12,10 @@ them is wrong in four places, which are decided here:
   second, and the game would begin with dropped steps.
 * A window that nobody sees goes on stepping and is not drawn, or stops and resyncs when it is back.
 
+A pause is here too, because the toolkit goes on calling: updates plan nothing, draws repeat the
+last picture, and the remainder is kept, so the game goes on in the middle of the tick where it
+stopped.
+
 It refuses to know any toolkit, to wait, and to draw: it calls what it was given.
 """
 
@@ -19,7 +23,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from .. import Alpha, FrameLoop, FrameStats, Rate, StepBudget, Timestep
+from .. import Alpha, FrameLoop, FramePlan, FrameStats, Rate, StepBudget, Timestep
 from ..arguments import shown, timestamp
 from ..time import Timestamp
 from . import monotonic
@@ -27,7 +31,7 @@ from . import monotonic
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .. import FramePlan, Step
+    from .. import Step
 
 
 class WindowBinding:
@@ -88,15 +92,17 @@ class WindowBinding:
         self._alpha = Alpha(0.0)
         self._dormant = False
         self._away = False
+        self._paused = False
+        self._one_step = False
         self._closing = False
         self._closed = False
 
     def update(self) -> FramePlan | None:
         """Run the steps that are due and store the alpha for the draws that follow.
 
-        Returns the plan, or None where nothing was planned: a dormant window that resyncs, and a
-        window that is closed. A step that raises ends the frame and keeps the old alpha; its other
-        steps are not run later. Raises what the clock's reading makes `FrameLoop` raise.
+        Returns the plan, or None where nothing was planned: a pause, a dormant window that resyncs,
+        and a window that is closed. A step that raises ends the frame and keeps the old alpha; its
+        other steps are not run later. Raises what the clock's reading makes `FrameLoop` raise.
         """
         if self._closing and not self._closed:
             self._closed = True
@@ -106,14 +112,30 @@ class WindowBinding:
         now = Timestamp(timestamp(self._clock()))
         if self._loop is None:
             self._loop = FrameLoop(self._timestep, self._budget, now)
-        elif self._away:
+        elif self._away or self._paused:
             self._loop.resync(now)
         self._away = False
-        plan = self._loop.begin_frame(now)
+        if not self._paused:
+            plan = self._loop.begin_frame(now)
+        elif self._one_step:
+            plan = self._one_more(self._loop)
+        else:
+            return None
+        self._one_step = False
         self._stats.absorb(plan)
         for step in plan.steps():
             self._step(step)
         self._alpha = plan.alpha()
+        return plan
+
+    def _one_more(self, loop: FrameLoop) -> FramePlan:
+        """One tick out of no time. Feeding the loop a tick's length instead would move the
+        remainder of a rate whose ticks are not whole nanoseconds."""
+        tick, rest = loop.tick, loop.remainder
+        plan = FramePlan(tick, 1, 0, rest, self._timestep)
+        self._loop = FrameLoop(
+            self._timestep, self._budget, loop.last, tick=tick + 1, remainder=rest
+        )
         return plan
 
     def draw(self) -> bool:
@@ -131,6 +153,33 @@ class WindowBinding:
         """Leave out the time until the next update: after a load, a dialog, a window drag."""
         self._away = True
 
+    def pause(self) -> None:
+        """Stop time from the next update on; what passes until `resume` is left out."""
+        self._paused = True
+
+    def resume(self) -> None:
+        """Let time run again. The next update plans nothing for the pause."""
+        self._away = self._away or self._paused
+        self._paused = self._one_step = False
+
+    def step_once(self) -> None:
+        """While paused: run one tick in the next update, at the alpha there is. Asking again
+        before it changes nothing.
+
+        >>> binding = WindowBinding(
+        ...     lambda step: print("tick", step.tick), print, print, clock=lambda: 0
+        ... )
+        >>> binding.pause()
+        >>> binding.step_once()
+        >>> _ = binding.update()
+        tick 0
+
+        Raises RuntimeError when not paused, where ticks come from time alone.
+        """
+        if not self._paused:
+            raise RuntimeError("a single tick is for a pause, and this is none; pause() first")
+        self._one_step = True
+
     def set_dormant(self, dormant: bool) -> None:
         """Say that the window is minimised or hidden, or that it is back."""
         if self._dormant and not dormant and self._policy == "resync":
@@ -141,6 +190,16 @@ class WindowBinding:
     def alpha(self) -> Alpha:
         """What a draw now would use."""
         return self._alpha
+
+    @property
+    def paused(self) -> bool:
+        """Whether time stands."""
+        return self._paused
+
+    @property
+    def dormant(self) -> bool:
+        """Whether nobody sees the window."""
+        return self._dormant
 
     @property
     def closed(self) -> bool:
