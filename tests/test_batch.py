@@ -6,7 +6,6 @@ behaviour) and in when the loop takes the result over: after the last timestamp,
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import ctypes
 import pickle
@@ -460,36 +459,6 @@ def test_a_buffer_that_is_written_while_it_is_read_gives_old_or_new_numbers(core
     assert [len(batch) for batch in plans] == [frames] * 3
     assert loop.tick >= 1
     assert loop.last in (10, 11)
-
-
-def test_a_loop_shared_by_threads_against_the_rules_crashes_nothing(core: Core) -> None:
-    """One loop belongs to one thread. Who breaks that gets wrong plans, not a dead process."""
-    loop, stats = core.FrameLoop(Timestep(10)), core.FrameStats()
-    errors: list[BaseException] = []
-
-    def hammer(seed: int) -> None:
-        try:
-            for k in range(300):
-                plan = loop.begin_frame(Timestamp(k * 7 + seed))
-                for _ in plan.steps():
-                    plan.alpha()
-                stats.absorb(plan)
-                loop.resync(Timestamp(k))
-                if k % 50 == 0:
-                    copy.copy(loop)
-                    with contextlib.suppress(RuntimeError):
-                        loop.begin_frames(array("Q", [k, k + 1]), stats)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=hammer, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-    assert 0 <= loop.remainder < 10
-    assert stats.frames > 0
 
 
 # FramePlans

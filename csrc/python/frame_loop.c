@@ -6,11 +6,20 @@
 #include <sys/mman.h>
 #endif
 
+static fs_loop loop_snapshot(fs_loop_object *self)
+{
+    fs_loop loop;
+    FS_LOCK(self);
+    loop = self->loop;
+    FS_UNLOCK();
+    return loop;
+}
+
 static PyObject *loop_numbers(fs_loop_object *self)
 {
-    const fs_loop *loop = &self->loop;
-    return Py_BuildValue("(KKIKKK)", loop->scale, loop->unit, loop->budget, loop->last, loop->bank,
-                         loop->tick);
+    const fs_loop loop = loop_snapshot(self);
+    return Py_BuildValue("(KKIKKK)", loop.scale, loop.unit, loop.budget, loop.last, loop.bank,
+                         loop.tick);
 }
 
 /* Takes over the reference to `numbers`, which were checked in Python. */
@@ -48,7 +57,7 @@ static PyObject *loop_copy(fs_loop_object *self, PyObject *Py_UNUSED(ignored))
 {
     fs_loop_object *copy = FS_NEW(fs_loop_object, self->state, Py_TYPE(self));
     if (copy != NULL) {
-        copy->loop = self->loop;
+        copy->loop = loop_snapshot(self);
     }
     return (PyObject *)copy;
 }
@@ -61,7 +70,9 @@ static PyObject *loop_begin_frame(fs_loop_object *self, PyObject *now)
     }
     fs_plan_object *plan = fs_new_plan(self->state);
     if (plan != NULL) {
+        FS_LOCK(self);
         plan->plan = fs_loop_begin_frame(&self->loop, at);
+        FS_UNLOCK();
     }
     return (PyObject *)plan;
 }
@@ -72,7 +83,9 @@ static PyObject *loop_resync(fs_loop_object *self, PyObject *now)
     if (!fs_as_timestamp(self->state, now, &at)) {
         return NULL;
     }
+    FS_LOCK(self);
     fs_loop_resync(&self->loop, at);
+    FS_UNLOCK();
     Py_RETURN_NONE;
 }
 
@@ -178,12 +191,6 @@ static bool same_loop(const fs_loop *a, const fs_loop *b)
         && a->last == b->last && a->bank == b->bank && a->tick == b->tick;
 }
 
-static bool same_stats(const fs_stats *a, const fs_stats *b)
-{
-    return a->frames == b->frames && a->ticks == b->ticks && a->steps_dropped == b->steps_dropped
-        && a->schedule_hash == b->schedule_hash;
-}
-
 /* How many timestamps there are, or 0 where that cannot be trusted: `__len__` of an unknown type. */
 static size_t length_of(PyObject *timestamps)
 {
@@ -200,6 +207,27 @@ static size_t length_of(PyObject *timestamps)
     return (size_t)length;
 }
 
+/* Take over what a batch came to, if nobody else moved the loop or the tally in the meantime. */
+static bool commit_batch(fs_loop_object *self, const fs_loop *before, const fs_loop *after,
+                         fs_stats_object *stats, const fs_stats *tally_before,
+                         const fs_stats *tally_after)
+{
+    bool untouched;
+    PyObject *second = stats == NULL ? (PyObject *)self : (PyObject *)stats;
+    (void)second; /* where there is a GIL */
+    FS_LOCK_TWO(self, second);
+    untouched = same_loop(&self->loop, before)
+             && (stats == NULL || fs_same_stats(&stats->stats, tally_before));
+    if (untouched) {
+        self->loop = *after;
+    }
+    if (untouched && stats != NULL) {
+        stats->stats = *tally_after;
+    }
+    FS_UNLOCK_TWO();
+    return untouched;
+}
+
 /* Run copies of the loop and the tally over the timestamps and take them over at the end, so that a bad
  * timestamp in the middle leaves everything as it was. */
 static bool plan_batch(fs_state *state, fs_loop_object *self, PyObject *timestamps,
@@ -209,10 +237,10 @@ static bool plan_batch(fs_state *state, fs_loop_object *self, PyObject *timestam
         fs_raise(state, "wrong_stats", stats);
         return false;
     }
-    const fs_loop loop_before = self->loop;
+    fs_stats_object *own_tally = (fs_stats_object *)stats;
+    const fs_loop loop_before = loop_snapshot(self);
+    const fs_stats tally_before = own_tally == NULL ? (fs_stats){0} : fs_stats_snapshot(own_tally);
     fs_loop loop = loop_before;
-    fs_stats *own_tally = stats == NULL ? NULL : &((fs_stats_object *)stats)->stats;
-    const fs_stats tally_before = own_tally == NULL ? (fs_stats){0} : *own_tally;
     fs_stats tally = tally_before;
 
     PyObject *blocks = fs_ask(state->arguments, "timestamp_blocks", timestamps);
@@ -242,14 +270,9 @@ static bool plan_batch(fs_state *state, fs_loop_object *self, PyObject *timestam
         && !columns_resize(columns, columns->count)) {
         return false;
     }
-    if (!same_loop(&self->loop, &loop_before)
-        || (own_tally != NULL && !same_stats(own_tally, &tally_before))) {
+    if (!commit_batch(self, &loop_before, &loop, own_tally, &tally_before, &tally)) {
         fs_raise(state, "loop_changed", NULL);
         return false;
-    }
-    self->loop = loop;
-    if (own_tally != NULL) {
-        *own_tally = tally;
     }
     return true;
 }
@@ -307,7 +330,9 @@ static PyObject *loop_richcompare(fs_loop_object *self, PyObject *other, int op)
     if ((op != Py_EQ && op != Py_NE) || Py_TYPE(other) != Py_TYPE(self)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
-    return fs_equality(same_loop(&self->loop, &((fs_loop_object *)other)->loop), op);
+    const fs_loop a = loop_snapshot(self);
+    const fs_loop b = loop_snapshot((fs_loop_object *)other);
+    return fs_equality(same_loop(&a, &b), op);
 }
 
 static PyObject *loop_repr(fs_loop_object *self)

@@ -12,9 +12,9 @@ static PyObject *stats_make(fs_state *state, fs_stats stats)
 
 static PyObject *stats_numbers(fs_stats_object *self)
 {
-    const fs_stats *stats = &self->stats;
-    return Py_BuildValue("(KKKK)", stats->frames, stats->ticks, stats->steps_dropped,
-                         stats->schedule_hash);
+    const fs_stats stats = fs_stats_snapshot(self);
+    return Py_BuildValue("(KKKK)", stats.frames, stats.ticks, stats.steps_dropped,
+                         stats.schedule_hash);
 }
 
 static PyObject *stats_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -43,7 +43,9 @@ static PyObject *stats_absorb(fs_stats_object *self, PyObject *arg)
         fs_raise(self->state, "wrong_plan", arg);
         return NULL;
     }
+    FS_LOCK(self);
     fs_stats_absorb(&self->stats, &((fs_plan_object *)arg)->plan);
+    FS_UNLOCK();
     Py_RETURN_NONE;
 }
 
@@ -57,12 +59,9 @@ static PyObject *stats_richcompare(fs_stats_object *self, PyObject *other, int o
     if ((op != Py_EQ && op != Py_NE) || Py_TYPE(other) != Py_TYPE(self)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
-    const fs_stats *a = &self->stats;
-    const fs_stats *b = &((fs_stats_object *)other)->stats;
-    return fs_equality(a->frames == b->frames && a->ticks == b->ticks
-                           && a->steps_dropped == b->steps_dropped
-                           && a->schedule_hash == b->schedule_hash,
-                       op);
+    const fs_stats a = fs_stats_snapshot(self);
+    const fs_stats b = fs_stats_snapshot((fs_stats_object *)other);
+    return fs_equality(fs_same_stats(&a, &b), op);
 }
 
 static PyObject *stats_repr(fs_stats_object *self)
@@ -82,7 +81,7 @@ static PyObject *stats_state(fs_stats_object *self, PyObject *Py_UNUSED(ignored)
 
 static PyObject *stats_copy(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
 {
-    return stats_make(self->state, self->stats);
+    return stats_make(self->state, fs_stats_snapshot(self));
 }
 
 static PyMethodDef stats_methods[] = {

@@ -24,6 +24,22 @@
 #include "../core/fs_schedule.h"
 #include "fs_docs.h"
 
+/* One loop belongs to one thread, and on a GIL build every method is one step for the others anyway: no
+ * lock exists there. Without a GIL, who shares a loop against the rule must get wrong plans at most, and not
+ * half of one state and half of another: whatever reads or writes more than a word of an object that
+ * changes does it between FS_LOCK and FS_UNLOCK, with no way out in between. */
+#ifdef Py_GIL_DISABLED
+#define FS_LOCK(object) Py_BEGIN_CRITICAL_SECTION(object)
+#define FS_UNLOCK() Py_END_CRITICAL_SECTION()
+#define FS_LOCK_TWO(a, b) Py_BEGIN_CRITICAL_SECTION2(a, b)
+#define FS_UNLOCK_TWO() Py_END_CRITICAL_SECTION2()
+#else
+#define FS_LOCK(object) {
+#define FS_UNLOCK() }
+#define FS_LOCK_TWO(a, b) {
+#define FS_UNLOCK_TWO() }
+#endif
+
 /* The first plan and the first iterator that a frame gives back are kept for the next frame: a loop holds
  * one plan while it makes the next, so one spare serves it and saves a malloc and a free, some 65
  * instructions (callgrind). Without a GIL two threads would take the same spare. */
@@ -122,6 +138,22 @@ static inline fs_plan_object *fs_new_plan(fs_state *state)
         return (fs_plan_object *)PyObject_Init(spare, state->plan_type);
     }
     return FS_NEW(fs_plan_object, state, state->plan_type);
+}
+
+/* What a tally holds at one moment. */
+static inline fs_stats fs_stats_snapshot(fs_stats_object *self)
+{
+    fs_stats stats;
+    FS_LOCK(self);
+    stats = self->stats;
+    FS_UNLOCK();
+    return stats;
+}
+
+static inline bool fs_same_stats(const fs_stats *a, const fs_stats *b)
+{
+    return a->frames == b->frames && a->ticks == b->ticks && a->steps_dropped == b->steps_dropped
+        && a->schedule_hash == b->schedule_hash;
 }
 
 /* What plan.steps() returns. */

@@ -8,6 +8,9 @@
  */
 #include "fs_types.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 void fs_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
@@ -214,10 +217,39 @@ static void module_free(void *module)
     PyObject_Free(state->spare_steps);
 }
 
-static PyModuleDef_Slot module_slots[] = {
+/* The limited API of 3.10 names neither slot below, though both belong to the stable ABI of later
+ * versions: their numbers and values are written out. An interpreter refuses a slot it does not know. */
+#define FS_SLOT_MULTIPLE_INTERPRETERS 3 /* Py_mod_multiple_interpreters, CPython 3.12 */
+#define FS_OWN_GIL_SUPPORTED ((void *)2)
+#define FS_SLOT_GIL 4 /* Py_mod_gil, CPython 3.13 */
+#define FS_GIL_NOT_USED ((void *)1)
+
+static PyModuleDef_Slot slots_310[] = {
     {Py_mod_exec, (void *)module_exec},
     {0, NULL},
 };
+
+/* Nothing in this library is shared by interpreters: all state hangs on the module, and csrc/core has
+ * constants only. */
+static PyModuleDef_Slot slots_312[] = {
+    {Py_mod_exec, (void *)module_exec},
+    {FS_SLOT_MULTIPLE_INTERPRETERS, FS_OWN_GIL_SUPPORTED},
+    {0, NULL},
+};
+
+static PyModuleDef_Slot slots_313[] = {
+    {Py_mod_exec, (void *)module_exec},
+    {FS_SLOT_MULTIPLE_INTERPRETERS, FS_OWN_GIL_SUPPORTED},
+    {FS_SLOT_GIL, FS_GIL_NOT_USED},
+    {0, NULL},
+};
+
+/* Which of the lists the running interpreter understands: one wheel serves them all. */
+static PyModuleDef_Slot *slots(void)
+{
+    const long minor = strtol(Py_GetVersion() + strlen("3."), NULL, 10);
+    return minor >= 13 ? slots_313 : minor >= 12 ? slots_312 : slots_310;
+}
 
 /* The collector calls module_clear only for a module that nothing refers to any more, and every object
  * refers to it through its type: no method ever runs on a cleared state. */
@@ -226,7 +258,6 @@ static PyModuleDef module_def = {
     .m_name = "fixedstep._types",
     .m_doc = "The C core's types. Import them from fixedstep or fixedstep.native.",
     .m_size = sizeof(fs_state),
-    .m_slots = module_slots,
     .m_traverse = module_traverse,
     .m_clear = module_clear,
     .m_free = module_free,
@@ -234,5 +265,6 @@ static PyModuleDef module_def = {
 
 PyMODINIT_FUNC PyInit__types(void)
 {
+    module_def.m_slots = slots();
     return PyModuleDef_Init(&module_def);
 }

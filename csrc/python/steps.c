@@ -1,9 +1,21 @@
 /* Steps: the iterator over a plan. The reference is Steps in src/fixedstep/reference.py. */
 #include "fs_types.h"
 
+/* Where an iterator stands at one moment. */
+static void steps_position(fs_steps_object *self, uint64_t *tick, uint32_t *count)
+{
+    FS_LOCK(self);
+    *tick = self->tick;
+    *count = self->count;
+    FS_UNLOCK();
+}
+
 static PyObject *steps_numbers(fs_steps_object *self)
 {
-    return Py_BuildValue("(KIKK)", self->tick, self->count, self->scale, self->unit);
+    uint64_t tick;
+    uint32_t count;
+    steps_position(self, &tick, &count);
+    return Py_BuildValue("(KIKK)", tick, count, self->scale, self->unit);
 }
 
 PyObject *fs_new_steps(fs_state *state, uint64_t tick, uint32_t count, uint64_t scale,
@@ -74,7 +86,8 @@ static PyObject *step_length(fs_steps_object *self, uint64_t at)
     return self->dt;
 }
 
-static PyObject *steps_next(fs_steps_object *self)
+/* The next step, or NULL: at the end without an error. */
+static PyObject *take_step(fs_steps_object *self)
 {
     if (self->count == 0) {
         return NULL;
@@ -109,6 +122,15 @@ static PyObject *steps_next(fs_steps_object *self)
     return step;
 }
 
+static PyObject *steps_next(fs_steps_object *self)
+{
+    PyObject *step;
+    FS_LOCK(self);
+    step = take_step(self);
+    FS_UNLOCK();
+    return step;
+}
+
 static PyObject *steps_iter(PyObject *self)
 {
     Py_INCREF(self);
@@ -122,7 +144,10 @@ static Py_ssize_t steps_length(fs_steps_object *self)
 
 static PyObject *steps_copy(fs_steps_object *self, PyObject *Py_UNUSED(ignored))
 {
-    return fs_new_steps(self->state, self->tick, self->count, self->scale, self->unit);
+    uint64_t tick;
+    uint32_t count;
+    steps_position(self, &tick, &count);
+    return fs_new_steps(self->state, tick, count, self->scale, self->unit);
 }
 
 static PyObject *steps_richcompare(fs_steps_object *self, PyObject *other, int op)
@@ -130,8 +155,12 @@ static PyObject *steps_richcompare(fs_steps_object *self, PyObject *other, int o
     if ((op != Py_EQ && op != Py_NE) || Py_TYPE(other) != Py_TYPE(self)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
-    const fs_steps_object *b = (fs_steps_object *)other;
-    return fs_equality(self->tick == b->tick && self->count == b->count && self->scale == b->scale
+    fs_steps_object *b = (fs_steps_object *)other;
+    uint64_t tick, other_tick;
+    uint32_t count, other_count;
+    steps_position(self, &tick, &count);
+    steps_position(b, &other_tick, &other_count);
+    return fs_equality(tick == other_tick && count == other_count && self->scale == b->scale
                            && self->unit == b->unit,
                        op);
 }

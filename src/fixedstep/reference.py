@@ -2,7 +2,7 @@
 
 This file is the specification. The C core does the same thing faster, and wherever the two differ
 this one is right; the C sources point here for the meaning of every line. It runs where C cannot
-(PyPy, subinterpreters with their own GIL, a machine without a compiler) and needs nothing but the
+(PyPy, a machine without a compiler, a browser) and needs nothing but the
 standard library.
 
 It is one integer machine. Each frame adds the elapsed time to a bank, takes whole steps out of it
