@@ -193,6 +193,25 @@ def test_plain_values_keep_their_type() -> None:
             plain(number)
 
 
+def test_tuples_are_recorded_to_a_stated_depth_and_no_deeper() -> None:
+    """Fuzzing found a RecursionError: JSON may be nested deeper than the stack of its reader."""
+    deep: tuple[Any, ...] = ()
+    for _ in range(63):
+        deep = (deep,)
+    ((tick,), _) = read(recorded([a_tick(0, completions=(deep,))]))
+    assert tick.completions == (deep,)
+    with pytest.raises(ValueError, match="no more than 64 tuples within each other"):
+        plain((deep,))
+    policies = POLICIES._replace(notes={"seed": deep})
+    lines = recorded([a_tick(0, completions=(deep,))], policies).splitlines(keepends=True)
+    for levels in (1, 600, 930):
+        for line in range(2):
+            nested = lines.copy()
+            nested[line] = nested[line].replace("[]", "[" * levels + "[]" + "]" * levels)
+            with pytest.raises(ReplayError, match=f"line {line + 1}: .*(64 tuples|is not JSON)"):
+                list(Recording(io.StringIO("".join(nested))))
+
+
 @pytest.mark.parametrize(
     ("record", "kind", "text"),
     [
@@ -442,6 +461,14 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
     with path.open(encoding="utf-8") as file, pytest.raises(ReplayError, match="is no text"):
         Recording(file)
+
+
+def test_what_is_no_text_behind_the_end_is_refused() -> None:
+    """Fuzzing found a UnicodeDecodeError, where a piece of the file ended with the recording."""
+    file = io.TextIOWrapper(io.BytesIO((HEADER + FIRST + SECOND + END).encode() + b"\xff"), "utf-8")
+    file._CHUNK_SIZE = 1  # type: ignore[attr-defined]
+    with pytest.raises(ReplayError, match="line 5: comes after the end"):
+        list(Recording(file))
 
 
 def test_a_recording_is_read_once() -> None:

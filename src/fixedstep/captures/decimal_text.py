@@ -49,9 +49,9 @@ def nanoseconds(text: str, unit: str = "ms") -> int:
     """
     places = UNITS[unit]
     whole, _, part = text.partition(".")
-    if len(part) <= places and len(text) <= 18 and text.isascii() and whole.isdigit():
-        # Nearly every number of a capture: nothing to round, so no Decimal, which takes three
-        # times as long as the rest of a row.
+    if len(part) <= places and len(whole) + places <= 19 and text.isascii() and whole.isdigit():
+        # Nearly every number of a capture: nothing to round and no 20th digit, which could exceed
+        # 64 bits, so no Decimal, which takes three times as long as the rest of a row.
         if part.isdigit():
             return int(whole + part.ljust(places, "0"))
         if not part:

@@ -56,7 +56,9 @@ class Line(NamedTuple):
 
 
 class _Counted(io.RawIOBase):
-    """A file that tells how much was read, also where it cannot tell its position."""
+    """A file that tells how much was read, also where it cannot tell its position, and that gives
+    as much as is asked for, where a pipe gives what is there: a single byte maybe, and the marks
+    that the formats are told by have up to three."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -67,10 +69,15 @@ class _Counted(io.RawIOBase):
 
     def readinto(self, buffer: Buffer) -> int:
         view = memoryview(buffer)
-        piece = self._file.read(len(view))
-        view[: len(piece)] = piece
-        self.count += len(piece)
-        return len(piece)
+        count = 0
+        while count < len(view):
+            piece = self._file.read(len(view) - count)
+            if piece == b"":
+                break
+            view[count : count + len(piece)] = piece
+            count += len(piece)
+        self.count += count
+        return count
 
 
 class _Unfolded(io.RawIOBase):
@@ -115,7 +122,7 @@ class _FromUtf16(io.RawIOBase):
     def readinto(self, buffer: Buffer) -> int:
         view = memoryview(buffer)
         while not self._left:
-            piece = self._file.read1(HEAD)
+            piece = self._file.read(HEAD)
             self._left = self._decoder.decode(piece, not piece).encode("utf-8", "surrogatepass")
             if not piece:
                 break

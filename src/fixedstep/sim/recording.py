@@ -52,6 +52,8 @@ RESERVED = ("input", "completions", "refused", "phase", "fault")
 
 #: Characters in a line. Both sides keep to it, so that no file can fill the memory of its reader.
 _LONGEST_LINE = 2**20
+#: Tuples within tuples, for the same reason: each level takes a piece of the reader's stack.
+_DEEPEST = 64
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _PHASES = {phase.value: phase for phase in Phase}
 _DIGEST = re.compile("0x[0-9a-f]{16}")
@@ -69,7 +71,7 @@ its header; there is nothing in it
     """
 
 
-def plain(value: object, name: str = "value") -> Plain:
+def plain(value: object, name: str = "value", room: int = _DEEPEST) -> Plain:
     """The value, if a recording can hold it.
 
     >>> plain((3, "path", (1, 2)))
@@ -80,12 +82,14 @@ def plain(value: object, name: str = "value") -> Plain:
     TypeError: value must be None, a bool, an int, a str or a tuple of those to be recorded, not \
 list [1, 2]; tuple(...) makes one of a list, and an entity is its creation sequence
 
-    Raises TypeError for anything else, a float and a subclass included, and OverflowError for an
-    integer that 64 bits cannot hold.
+    Raises TypeError for anything else, a float and a subclass included, OverflowError for an
+    integer that 64 bits cannot hold, and ValueError for tuples more than ``room`` deep.
     """
     kind = type(value)
     if kind is tuple:
-        return tuple(plain(item, name) for item in value)  # type: ignore[attr-defined]
+        if not room:
+            raise ValueError(_too_deep(name))
+        return tuple(plain(item, name, room - 1) for item in value)  # type: ignore[attr-defined]
     if kind is int:
         if not I64_MIN <= value <= U64_MAX:  # type: ignore[operator]
             raise OverflowError(
@@ -99,6 +103,13 @@ list [1, 2]; tuple(...) makes one of a list, and an entity is its creation seque
             "creation sequence"
         )
     return value  # type: ignore[return-value]
+
+
+def _too_deep(name: str) -> str:
+    return (
+        f"{name} must be no more than {_DEEPEST} tuples within each other to be recorded; give its "
+        "parts names of their own"
+    )
 
 
 class Policies(NamedTuple):
@@ -328,9 +339,13 @@ def _written(digests: dict[str, int]) -> dict[str, str]:
     return {name: f"0x{digest:016x}" for name, digest in digests.items()}
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: Any, name: str, room: int = _DEEPEST) -> Any:
     """JSON has one kind of sequence, and a recording one too: the tuple."""
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    if not room:
+        raise ValueError(_too_deep(name))
+    return tuple(_tuples(item, name, room - 1) for item in value)
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -500,7 +515,9 @@ class Recording:
             names = action_names(actions)
             if names != tuple(actions):
                 raise ValueError("actions must be in name order")
-            noted = {field_name(name): plain(_tuples(value), name) for name, value in notes.items()}
+            noted = {
+                field_name(name): plain(_tuples(value, name), name) for name, value in notes.items()
+            }
         except (TypeError, ValueError, OverflowError) as error:
             self._refuse(f"{error}; {self._restore()}")
         return Policies(
@@ -553,7 +570,9 @@ class Recording:
             self._refuse(f"phases must be an object; {self._restore()}")
         try:
             tick_input = TickInput.from_plain(self.policies.actions, line["input"])
-            applied = tuple(plain(_tuples(value), "a completion") for value in completions)
+            applied = tuple(
+                plain(_tuples(value, "a completion"), "a completion") for value in completions
+            )
         except (TypeError, ValueError, OverflowError) as error:
             self._refuse(f"{error}; {self._restore()}")
         by_phase = {
@@ -579,6 +598,10 @@ class Recording:
             number = self._number(fault[0], "the tick of the fault", expected, expected)
             self.fault = RecordedFault(number, self._phase(fault[1]), fault[2])
         self._line += 1
-        if self._file.read(1):
+        try:
+            more = self._file.read(1)
+        except UnicodeDecodeError:  # what is no text is more, too
+            more = "?"
+        if more:
             self._refuse("comes after the end of the recording; remove it")
         self.missing = ""
