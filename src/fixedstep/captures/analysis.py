@@ -12,6 +12,7 @@ adds up what it said.
 from __future__ import annotations
 
 import os
+import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from heapq import nlargest
@@ -85,11 +86,15 @@ def analyze_one(path: str | os.PathLike[str], settings: Settings = _DEFAULT) -> 
     except CaptureError as error:
         return {"path": name, "error": str(error)}
     except OSError as error:
+        if error.filename is None:
+            return {"path": name, "error": _no_room(name, error)}
         return {"path": name, "error": f"{name}: {error.strerror or error}"}
     try:
         groups = [report(group, settings) for group in capture.groups]
     except CaptureError as error:
         return {"path": name, "error": f"{name}: {error}"}
+    except OSError as error:
+        return {"path": name, "error": _no_room(name, error)}
     return {
         "path": name,
         "format": capture.format,
@@ -97,6 +102,14 @@ def analyze_one(path: str | os.PathLike[str], settings: Settings = _DEFAULT) -> 
         "warnings": list(capture.warnings),
         "groups": groups,
     }
+
+
+def _no_room(name: str, error: OSError) -> str:
+    """An error of no file that was named: of the one that frame times are kept in."""
+    return (
+        f"{name}: {error.strerror or error}; if that is of the folder for temporary files, "
+        f"{tempfile.gettempdir()}, which takes 16 bytes a frame: name another with TMPDIR"
+    )
 
 
 def report(group: Group, settings: Settings, core: Any = None) -> dict[str, Any]:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..arguments import shown
 from .capture import Collector
 from .decimal_text import nanoseconds
 from .json_stream import Cursor, Number
-from .source import shown
+from .limits import LONGEST_NAME
 
 if TYPE_CHECKING:
     from .capture import Capture
@@ -39,7 +40,13 @@ class Runs:
             return
         for key in self._cursor.members():
             if key == "ProcessName" and self._cursor.next() == '"':
-                self._application = self._cursor.value()
+                name = self._cursor.value()
+                if len(name) > LONGEST_NAME:
+                    self._refuse(
+                        f"ProcessName must be a text of at most {LONGEST_NAME} characters, not "
+                        f"{shown(name)}; the capture is damaged: record again"
+                    )
+                self._application = name
             else:
                 self._cursor.skip()
 
@@ -75,7 +82,7 @@ class Runs:
                     delta = nanoseconds(value if isinstance(value, Number) else "")
                 except ValueError as error:
                     self._refuse(
-                        f"run {self._runs}, MsBetweenPresents {index}: {shown(str(value))} "
+                        f"run {self._runs}, MsBetweenPresents {index}: {shown(value)} "
                         f"{error}; the capture is damaged: record again"
                     )
             self._found.row(key, delta, None)

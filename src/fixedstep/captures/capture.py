@@ -23,6 +23,7 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NoReturn
 
 from ..arguments import U64_MAX
+from .limits import MOST_FRAMES, MOST_GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,9 +34,6 @@ BLOCK = 1 << 16
 #: How many values of each sorted run are in memory while runs are merged: a capture of a gigabyte
 #: has a hundred runs, and takes 200 KiB here.
 _MERGED_AT_ONCE = 1 << 8
-
-#: Streams of frames in one capture. Each may take a block of memory and an open file.
-MOST_GROUPS = 256
 
 
 class CaptureError(ValueError):
@@ -274,6 +272,7 @@ class Collector:
         self._groups: dict[tuple[str, str, str], Spans] = {}
         self.rows = 0
         self.warnings: list[str] = []
+        self._frames = 0
         self._unmeasured = 0
         self._first_unmeasured: int | None = None
 
@@ -293,6 +292,13 @@ class Collector:
             self._unmeasured += 1
             self._first_unmeasured = self._first_unmeasured or line
             return
+        self._frames += 1
+        if self._frames > MOST_FRAMES:
+            self._refuse(
+                f"more than {MOST_FRAMES} frames, which is 50 days at 240 frames a second; split "
+                "the file",
+                line,
+            )
         spans = self._groups[key]
         if spans.total + delta > U64_MAX:
             self._refuse(

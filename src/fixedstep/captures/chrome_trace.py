@@ -13,10 +13,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from .capture import MOST_GROUPS, Capture, Collector, Spans
+from ..arguments import shown
+from .capture import Capture, Collector, Spans
 from .decimal_text import nanoseconds
 from .json_stream import Cursor, Number
-from .source import shown
+from .limits import LONGEST_NAME, MOST_FRAMES, MOST_GROUPS
 
 if TYPE_CHECKING:
     from .source import Source
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 FORMAT = "Chrome trace"
 
 _EVENT = "DrawFrame"
+_FIELDS = ("name", "ph", "ts", "pid", "tid")
 
 
 class Events:
@@ -34,7 +36,7 @@ class Events:
         self._cursor = cursor
         self._found = Collector(source.refuse)
         self._threads: dict[tuple[str, str], Spans] = {}
-        self._events = 0
+        self._events = self._frames = 0
 
     def events(self, bare: bool) -> None:
         """At the array of events. A ``bare`` one may lack its end, after any whole event."""
@@ -42,7 +44,7 @@ class Events:
         for _ in cursor.elements():
             # Twice: the text may end behind the comma, or before it.
             if not (bare and self._events and cursor.next() == ""):
-                self._event(cursor.value())
+                self._event(cursor.fields(_FIELDS))
                 self._events += 1
             if bare and cursor.next() == "":
                 self._found.warnings.append(
@@ -54,7 +56,7 @@ class Events:
     def _event(self, event: object) -> None:
         if not isinstance(event, dict):
             self._refuse(
-                f"event {self._events} is {shown(str(event))} and no object, so this is no trace"
+                f"event {self._events} is {shown(event)} and no object, so this is no trace"
             )
         if event.get("name") != _EVENT or event.get("ph") in ("E", "e", "f", "t"):
             return  # another event, or the end of one whose beginning has counted
@@ -63,12 +65,24 @@ class Events:
             now = nanoseconds(at if isinstance(at, Number) else "", "us")
         except ValueError as error:
             self._refuse(
-                f"event {self._events}, {_EVENT}: ts {shown(str(at))} {error}; the trace is damaged"
+                f"event {self._events}, {_EVENT}: ts {shown(at)} {error}; the trace is damaged"
             )
-        key = (str(event.get("pid", "")), str(event.get("tid", "")))
+        key = (self._name(event, "pid"), self._name(event, "tid"))
         if key not in self._threads and len(self._threads) == MOST_GROUPS:
             self._refuse(f"more than {MOST_GROUPS} threads draw frames; the trace is damaged")
         self._threads.setdefault(key, Spans()).append(now)
+        self._frames += 1
+        if self._frames > MOST_FRAMES:
+            self._refuse(f"more than {MOST_FRAMES} frames; split the trace")
+
+    def _name(self, event: dict[str, object], field: str) -> str:
+        name = event.get(field, "")
+        if not isinstance(name, str) or len(name) > LONGEST_NAME:
+            self._refuse(
+                f"event {self._events}, {_EVENT}: {field} must be a number or a text of at most "
+                f"{LONGEST_NAME} characters, not {shown(name)}; the trace is damaged"
+            )
+        return str(name)
 
     def capture(self) -> Capture:
         """The busiest thread's frames."""

@@ -22,7 +22,9 @@ _NAMES = {
     "us": "microseconds",
     "ns": "nanoseconds",
 }
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# One way to match each text: with "[0-9]+\.?[0-9]*", a long row of digits with a letter behind it
+# takes quadratic time.
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _EXACT = Context(prec=30, rounding=ROUND_HALF_EVEN, traps=[InvalidOperation])
 _RANGE = "is out of range: a frame takes at most 2**64 - 1 nanoseconds, which is 584 years"
 

@@ -15,22 +15,20 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .limits import DEEPEST, LARGEST_VALUE
 from .source import Source, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
 _PIECE = 1 << 16
-#: Characters of a value that is decoded as one. The largest events of browser traces are
-#: screenshots, of some hundred thousand.
-_LARGEST_VALUE = 16 << 20
-_DEEPEST = 64
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 #: What changes the depth, or hides such a character.
 _MARK = re.compile(r'["{}\[\]]')
 _NUMBER_TAIL = re.compile(r"[0-9eE.+-]*")
 _STRING_MARK = re.compile(r'["\\]')
+_TOO_LARGE = object()
 
 
 class Number(str):
@@ -95,6 +93,28 @@ class Cursor:
 
     def value(self) -> Any:
         """The value that stands here, whole; numbers are `Number`."""
+        value = self._value()
+        if value is _TOO_LARGE:
+            self.damaged(f"a value of at most {LARGEST_VALUE} characters")
+        return value
+
+    def fields(self, names: Container[str]) -> Any:
+        """As `value`, but an object has only what stands under these names if it is so large that
+        nobody would want it whole, such as an event with a picture in it."""
+        value = self._value()
+        if value is not _TOO_LARGE:
+            return value
+        found = {}
+        for key in self.members():
+            if key in names:
+                found[key] = self.value()
+            else:
+                self.skip()
+        return found
+
+    def _value(self) -> Any:
+        """The value that stands here, and then the place behind it; or else `_TOO_LARGE`, and the
+        place as it was."""
         self.next()
         while True:
             try:
@@ -102,22 +122,20 @@ class Cursor:
             except RecursionError:
                 self._refuse("is nested deeper than any capture; this is no capture")
             except ValueError:
-                self._go_on()
+                if len(self._text) - self._at > LARGEST_VALUE:
+                    return _TOO_LARGE
+                if not self._more():
+                    self.damaged("a value")
                 continue
             # A number may go on in the next piece: "16." and "1e" begin longer ones, and are read
             # as 16 and 1.
             if not self._ended and _NUMBER_TAIL.fullmatch(self._text, end):
-                self._go_on(whole=True)
+                if len(self._text) - self._at > LARGEST_VALUE:
+                    return _TOO_LARGE
+                self._more()
                 continue
             self._at = end
             return value
-
-    def _go_on(self, whole: bool = False) -> None:
-        """Read on for the value that stands here, if it may be that large."""
-        if len(self._text) - self._at > _LARGEST_VALUE:
-            self.damaged(f"a value of at most {_LARGEST_VALUE >> 20} million characters")
-        if not self._more() and not whole:
-            self.damaged("a value")
 
     def elements(self) -> Iterator[None]:
         """Stand at each element of the array here. Each must be taken or skipped."""
@@ -191,7 +209,7 @@ class Cursor:
                 self._skip_string()
             elif mark in "{[":
                 depth += 1
-                if depth > _DEEPEST:
+                if depth > DEEPEST:
                     self._refuse("is nested deeper than any capture; this is no capture")
             else:
                 depth -= 1

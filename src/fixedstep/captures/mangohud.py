@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 FORMAT = "MangoHud CSV"
 LOOKED_FOR = "the columns fps, frametime and elapsed"
 
-#: Rows read before the unit is decided.
+#: Rows read before the unit is decided, and characters in them: honest rows have twenty.
 _DECIDED_ON = 4096
+_DECIDED_IN = 1 << 20
 #: The sum and the span agree if they differ by less than one part in so many. Honest logs are
 #: within a thousandth; the next unit is a thousand times off, a sample every second frame twice.
 _TOLERANCE = 20
@@ -129,7 +130,13 @@ class _Reader:
 
     def read(self) -> Capture:
         rows = self._rows()
-        first = list(islice(rows, _DECIDED_ON))
+        first: list[_Row] = []
+        size = 0
+        for row in islice(rows, _DECIDED_ON):
+            first.append(row)
+            size += len(row.frametime)
+            if size > _DECIDED_IN:
+                break
         if len(first) < 2:
             self._refuse(
                 f"has {len(first)} rows, and a frame time needs two; record again, for longer"

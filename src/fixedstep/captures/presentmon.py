@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .capture import Capture, Collector
 from .decimal_text import nanoseconds
+from .limits import MOST_GROUPS
 from .source import Line, Source, shown
 
 if TYPE_CHECKING:
@@ -113,6 +114,12 @@ class _Reader:
             text = fields[columns.delta].strip()
             if text == columns.delta_name and is_header(fields):
                 part += 1
+                if part > MOST_GROUPS:
+                    self._refuse(
+                        f"names the columns again, as more than {MOST_GROUPS} recordings in one "
+                        "file would; split the file there",
+                        line.number,
+                    )
                 suffix = f", part {part}"
                 columns = self._columns(line)
                 needed = max(*columns.keys, columns.delta)

@@ -1,8 +1,9 @@
 """The bytes of a capture as text: plain or gzip, from a file or standard input, UTF-8 or UTF-16.
 
 Everything that reads a capture reads it through here, once and from front to back, and holds at
-most one line or one piece of it. So what a hostile file can cost is bounded here as well: the
-length of a line, and how far a compressed file may unfold. No file is repaired: bytes that are not
+most one line or one piece of it, within the bounds of `limits`. A file that grows while it is read
+is read as far as it went when it was opened: else a writer that is faster than its reader would
+never let it end. No file is repaired: bytes that are not
 UTF-8 are shown as escapes, since program names come in any old code page, and nothing else is let
 through.
 """
@@ -14,12 +15,21 @@ import csv
 import gzip
 import io
 import os
+import stat
 import sys
 import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .capture import Refusals
+from .limits import (
+    HEAD,
+    LONGEST_LINE,
+    LONGEST_TAIL,
+    PACKED_IN_VAIN,
+    UNFOLDED_FREELY,
+    UNFOLDED_TIMES,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,18 +39,6 @@ if TYPE_CHECKING:
 
 #: The path that means standard input.
 STANDARD_INPUT = "-"
-
-#: Bytes in a line. A row of the widest known file has 700; without a bound, a file that has no line
-#: ends would be read into memory whole.
-LONGEST_LINE = 65536
-
-#: Bytes looked at to tell the format. The header of every known format lies within.
-HEAD = 65536
-
-#: A gzip file may unfold to this many bytes, and beyond to so many times its own size. Captures are
-#: text of numbers that differ, and shrink to a fifth or a tenth.
-_UNFOLDED_FREELY = 64 << 20
-_UNFOLDED_TIMES = 250
 
 _GZIP = b"\x1f\x8b"
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
@@ -60,8 +58,9 @@ class _Counted(io.RawIOBase):
     as much as is asked for, where a pipe gives what is there: a single byte maybe, and the marks
     that the formats are told by have up to three."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, most: int | None = None) -> None:
         self._file = file
+        self._most = most
         self.count = 0
 
     def readable(self) -> bool:
@@ -69,6 +68,8 @@ class _Counted(io.RawIOBase):
 
     def readinto(self, buffer: Buffer) -> int:
         view = memoryview(buffer)
+        if self._most is not None:
+            view = view[: self._most - self.count]
         count = 0
         while count < len(view):
             piece = self._file.read(len(view) - count)
@@ -80,11 +81,29 @@ class _Counted(io.RawIOBase):
         return count
 
 
+class _Packed(_Counted):
+    """The packed bytes of a gzip file, of which a piece takes only so many."""
+
+    def __init__(self, file: BinaryIO, refuse: Refusals) -> None:
+        super().__init__(file)
+        self._refuse = refuse
+        self.before = 0
+        """What had been read when the last piece was asked for."""
+
+    def readinto(self, buffer: Buffer) -> int:
+        if self.count - self.before > PACKED_IN_VAIN:
+            self._refuse(
+                f"is a gzip file with {PACKED_IN_VAIN} bytes in a row that hold nothing, so it is "
+                "no packed capture; unpack it with gzip and see what it is"
+            )
+        return super().readinto(buffer)
+
+
 class _Unfolded(io.RawIOBase):
     """What a gzip file holds, up to where it can only be a trap."""
 
     def __init__(self, file: BinaryIO, refuse: Refusals) -> None:
-        self._packed = _Counted(file)
+        self._packed = _Packed(file, refuse)
         self._gzip = gzip.GzipFile(fileobj=io.BufferedReader(self._packed), mode="rb")
         self._refuse = refuse
         self._unfolded = 0
@@ -93,6 +112,7 @@ class _Unfolded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Buffer) -> int:
+        self._packed.before = self._packed.count
         try:
             count = self._gzip.readinto(buffer)
         except EOFError:
@@ -100,9 +120,9 @@ class _Unfolded(io.RawIOBase):
         except (gzip.BadGzipFile, zlib.error) as error:
             self._refuse(f"is a damaged gzip file ({error}); copy it again")
         self._unfolded += count
-        if self._unfolded > max(_UNFOLDED_FREELY, _UNFOLDED_TIMES * self._packed.count):
+        if self._unfolded > max(UNFOLDED_FREELY, UNFOLDED_TIMES * self._packed.count):
             self._refuse(
-                f"unfolds to more than {_UNFOLDED_TIMES} times its size, as no capture does; "
+                f"unfolds to more than {UNFOLDED_TIMES} times its size, as no capture does; "
                 "unpack it with gzip and see what it is"
             )
         return count
@@ -135,10 +155,11 @@ class _FromUtf16(io.RawIOBase):
 class Source:
     """One capture, open for reading."""
 
-    def __init__(self, name: str, file: BinaryIO) -> None:
+    def __init__(self, name: str, file: BinaryIO, most: int | None = None) -> None:
+        """``most`` bytes of the file are read, or all there are."""
         self.name = name
         self.refuse = Refusals(name)
-        reader: io.BufferedReader[Any] = io.BufferedReader(_Counted(file), HEAD)
+        reader: io.BufferedReader[Any] = io.BufferedReader(_Counted(file, most), HEAD)
         if reader.peek(2)[:2] == _GZIP:
             reader = io.BufferedReader(_Unfolded(reader, self.refuse), HEAD)
         mark = reader.peek(2)[:2]
@@ -174,9 +195,15 @@ class Source:
                         f"line {number}, the last, ends in zero bytes, as a crash leaves them; "
                         "frames after it may be missing"
                     )
+                    tail = 0
                     while piece := self._reader.read(HEAD):
-                        if piece.strip(b"\0"):
-                            self.refuse("holds zero bytes, so this is no text", number)
+                        tail += len(piece)
+                        if piece.strip(b"\0") or tail > LONGEST_TAIL:
+                            self.refuse(
+                                "holds zero bytes, and more than a crash leaves, so this is no "
+                                "text; export the capture again",
+                                number,
+                            )
                 if b"\0" in raw:
                     self.refuse(
                         "holds a zero byte, so this is no text; export the capture again", number
@@ -228,7 +255,10 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
         yield Source("standard input", sys.stdin.buffer)
         return
     with open(path, "rb", buffering=0) as file:
-        yield Source(name, file)
+        status = os.fstat(file.fileno())
+        # Files that a system makes up, as in /proc, have no size and still something in them.
+        most = status.st_size if stat.S_ISREG(status.st_mode) and status.st_size else None
+        yield Source(name, file, most)
 
 
 def shown(text: str) -> str:

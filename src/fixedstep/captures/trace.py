@@ -20,7 +20,6 @@ they follow from the timestamps, and a second copy could only disagree.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from array import array
@@ -29,10 +28,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsIndex, Text
 
 import fixedstep
 
-from .. import arguments
-from ..arguments import U32_MAX, U64_MAX
+from .. import arguments, json_line
+from ..arguments import U32_MAX, U64_MAX, shown
 from ..time import Rate, StepBudget, Timestamp, Timestep
 from .capture import CaptureError
+from .limits import LONGEST_TAIL, LONGEST_TRACE_LINE
+from .source import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 FORMAT = "fixedstep-trace"
 VERSION = 1
 
-#: Bytes in a line. The longest that the writer can make has 140.
-_LONGEST_LINE = 4096
 _DIGEST = re.compile("0x[0-9a-f]{16}")
 _FRAME, _FRAME_WITH_DIGEST, _RESYNC = range(3)
 
@@ -155,19 +154,6 @@ class Trace:
             )
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """JSON keeps the last of two equal keys, so a second budget would win without a word."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key twice in one object")
-    return found
-
-
 class Reader:
     """One pass over one file."""
 
@@ -185,7 +171,7 @@ class Reader:
         """JSON has numbers that Python reads as integers and are none: 1.0, 1e3, true."""
         if type(value) is not int or not low <= value <= high:
             self._refuse(
-                f"{name} must be {unit} in {low} .. {high}, not {_shown(value)}; {self._restore()}"
+                f"{name} must be {unit} in {low} .. {high}, not {shown(value)}; {self._restore()}"
             )
         return value
 
@@ -193,7 +179,7 @@ class Reader:
         if not isinstance(value, str) or not _DIGEST.fullmatch(value):
             self._refuse(
                 f"{name} must be a string of 0x and 16 lower-case hexadecimal digits, not "
-                f"{_shown(value)}; {self._restore()}"
+                f"{shown(value)}; {self._restore()}"
             )
         return int(value, 16)
 
@@ -204,23 +190,33 @@ class Reader:
         objects say themselves where they end, so a line that lacks only its line end is used.
         """
         self._line += 1
-        raw = self._file.readline(_LONGEST_LINE)
+        raw = self._file.readline(LONGEST_TRACE_LINE)
         ended = whole = raw.endswith(b"\n")
-        while not ended and (more := self._file.readline(_LONGEST_LINE)):
+        tail = len(raw)
+        while not ended and (more := self._file.readline(LONGEST_TRACE_LINE)):
             ended = more.endswith(b"\n")
+            tail += len(more)
+            if tail > LONGEST_TAIL:
+                self._refuse(
+                    f"has no end within {LONGEST_TAIL >> 20} MiB, so this is no trace, nor what a "
+                    "crash leaves of one"
+                )
         if not raw:
             return None, False
         if ended and not whole:
-            self._refuse(f"is longer than {_LONGEST_LINE} bytes, so this is no line of a trace")
+            self._refuse(
+                f"is longer than {LONGEST_TRACE_LINE} bytes, so this is no line of a trace; "
+                f"{self._restore()}"
+            )
         try:
             text = (raw.removeprefix(BOM_UTF8) if self._line == 1 else raw).decode("utf-8")
-            return json.loads(text, object_pairs_hook=_no_duplicates), True
-        except (ValueError, RecursionError) as error:  # a UnicodeDecodeError is a ValueError too
+            return json_line.loads(text, floats=True), True
+        except ValueError as error:  # a UnicodeDecodeError is a ValueError too
             if not whole:
                 return None, False
-            shown = _shown(raw.decode("utf-8", "backslashreplace").rstrip("\r\n"))
+            found = shown(raw.decode("utf-8", "backslashreplace").rstrip("\r\n"))
             self._refuse(
-                f"{shown} is not JSON ({getattr(error, 'msg', error)}); "
+                f"{found} is not JSON ({getattr(error, 'msg', error)}); "
                 + ("a trace begins with its header" if self._line == 1 else self._restore())
             )
 
@@ -237,12 +233,12 @@ class Reader:
             )
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             self._refuse(
-                f"looked for a header with the format {FORMAT!r}, found {_shown(header)}; captures "
+                f"looked for a header with the format {FORMAT!r}, found {shown(header)}; captures "
                 "of other tools are no traces"
             )
         if header.get("version") != VERSION or type(header["version"]) is not int:
             self._refuse(
-                f"version must be {VERSION}, not {_shown(header.get('version'))}; "
+                f"version must be {VERSION}, not {shown(header.get('version'))}; "
                 "read it with the release that wrote it"
             )
         step = {"timestep", "rate"} & set(header)
@@ -250,14 +246,14 @@ class Reader:
         if len(step) != 1 or set(header) != known:
             self._refuse(
                 "a header has format, version, timestep or rate, budget and start, and nothing "
-                f"else, not {', '.join(map(_shown, header))}; restore it from the recording"
+                f"else, not {shown(list(header))}; restore it from the recording"
             )
         timestep: Timestep | Rate
         if "rate" in step:
             rate = header["rate"]
             if not isinstance(rate, list) or len(rate) != 2:
                 self._refuse(
-                    f"rate must be ticks and seconds, [60, 1] for 60 Hz, not {_shown(rate)}; "
+                    f"rate must be ticks and seconds, [60, 1] for 60 Hz, not {shown(rate)}; "
                     "restore it from the recording"
                 )
             timestep = Rate(
@@ -277,7 +273,7 @@ class Reader:
         if kind not in ("frame", "resync") or not 2 <= len(line) <= (3 if kind == "frame" else 2):
             self._refuse(
                 '["frame", nanoseconds], ["frame", nanoseconds, digest] and ["resync", '
-                f"nanoseconds] are the operations, not {_shown(line)}; {self._restore()}"
+                f"nanoseconds] are the operations, not {shown(line)}; {self._restore()}"
             )
         now = Timestamp(self._number(line[1], kind, "a whole number of nanoseconds"))
         digest = self._digest(line[2], "digest") if len(line) == 3 else None
@@ -289,7 +285,7 @@ class Reader:
         if not isinstance(stats, dict) or set(stats) != {*names, "schedule_hash"}:
             self._refuse(
                 "a footer has stats, with frames, ticks, steps_dropped and schedule_hash, not "
-                f"{_shown(line)}; {self._restore()}"
+                f"{shown(line)}; {self._restore()}"
             )
         frames, ticks, dropped = (
             self._number(stats[name], name, "a whole number") for name in names
@@ -316,7 +312,7 @@ class Reader:
             elif isinstance(line, dict):
                 trace.stats = self._footer(line)
             else:
-                self._refuse(f"{_shown(line)} is no operation and no footer; {self._restore()}")
+                self._refuse(f"{shown(line)} is no operation and no footer; {self._restore()}")
         self._line += 1
         if self._file.read(1):
             self._refuse("comes after the footer, which is the end of a trace; remove it")
@@ -324,6 +320,10 @@ class Reader:
 
 def read(path: str | os.PathLike[str]) -> Trace:
     """The trace in a file; if it was cut off, up to its last whole line.
+
+    All of it is in memory then, 17 bytes an operation; `Reader` gives one operation after the
+    other and keeps none. ``path`` may be ``"-"`` for standard input, and what is there may be
+    packed with gzip.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -336,7 +336,8 @@ def read(path: str | os.PathLike[str]) -> Trace:
     ([27], None, 3)
 
     Raises TraceError, which names the file, the line and the fix, for anything that is not exactly
-    a trace, and OSError where the file cannot be opened.
+    a trace (CaptureError, which that is, for a damaged gzip file), and OSError where the file
+    cannot be opened.
     """
-    with open(path, "rb") as file:
-        return Reader(path, file).read()
+    with opened(path) as source:
+        return Reader(source.name, source.binary).read()

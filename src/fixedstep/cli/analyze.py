@@ -9,6 +9,7 @@ from `fixedstep.captures.analyze_one`; here they are asked for and shown.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -214,8 +215,10 @@ def _check_pictures(
 
     if len(files) != 1 or len(settings.timesteps) * len(settings.budgets) != 1:
         arguments.refuse("--plot and --trace need one FILE and one schedule")
-    if files[0] == STANDARD_INPUT:
-        arguments.refuse("--plot and --trace read the file again, so it cannot be standard input")
+    if files[0] == STANDARD_INPUT or (os.path.exists(files[0]) and not os.path.isfile(files[0])):
+        arguments.refuse(
+            "--plot and --trace read the file again, so it cannot be standard input or a pipe"
+        )
     if arguments.plot is not None:
         try:
             check(arguments.plot)

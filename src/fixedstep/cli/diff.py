@@ -8,6 +8,7 @@ numbers and stops at the first difference, since every later one may only follow
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,7 +28,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "1 for a divergence, 2 for files that cannot be compared.",
     )
     for name in ("first", "second"):
-        parser.add_argument(name, metavar="FILE", help="a recording that `Session.record` wrote")
+        parser.add_argument(
+            name,
+            metavar="FILE",
+            help="a recording that `Session.record` wrote, packed with gzip or not",
+        )
     parser.set_defaults(run=run)
 
 
@@ -60,17 +65,18 @@ def described(recording: Recording) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print."""
+    from ..captures.source import opened
     from ..sim.recording import Recording
     from ..sim.replay import compare, told
     from .layout import pairs, printable
 
     names = (arguments.first, arguments.second)
     # A recording is ASCII; whatever else is in a file becomes visible and is refused with its line.
-    with (
-        open(names[0], encoding="ascii", errors="backslashreplace") as first,
-        open(names[1], encoding="ascii", errors="backslashreplace") as second,
-    ):
-        one, other = Recording(first, names[0]), Recording(second, names[1])
+    with opened(names[0]) as first, opened(names[1]) as second:
+        one, other = (
+            Recording(TextIOWrapper(source.binary, "ascii", "backslashreplace"), source.name)
+            for source in (first, second)
+        )
         found = compare(one, other)
     divergence = found.divergence
     print(pairs([("A", printable(names[0])), ("B", printable(names[1]))]))

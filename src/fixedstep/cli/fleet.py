@@ -1,8 +1,9 @@
 """Many captures at once: which files they are, and a pool of processes that reads them.
 
 One file that is no capture, or that ends its process, costs its own figures and no other's. Folders
-are taken with everything below them except what is hidden, since formats are told by content and
-not by name. The pool starts fresh interpreters: a fork would copy whatever threads the caller has.
+are taken with all files below them except what is hidden, since formats are told by content and not
+by name. A pipe or a device in a folder is no file, and could keep its reader for ever. The pool
+starts fresh interpreters: a fork would copy whatever threads the caller has.
 """
 
 from __future__ import annotations
@@ -44,7 +45,11 @@ def _below(folder: str) -> Iterator[str]:
 
     for at, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (os.path.join(at, name) for name in files if not name.startswith("."))
+        for name in files:
+            path = os.path.join(at, name)
+            # A link to nowhere is listed too, so that it is told.
+            if not name.startswith(".") and (os.path.isfile(path) or not os.path.exists(path)):
+                yield path
 
 
 def analyze_all(files: Sequence[str], settings: Settings, jobs: int | None) -> list[dict[str, Any]]:

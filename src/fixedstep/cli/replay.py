@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from ..captures.trace import Operation, Trace
     from ..reference import FramePlan
@@ -33,16 +34,22 @@ class _Run:
 class Replay:
     """A trace planned by several cores at once.
 
-    ``cores`` are modules with a core's types, by the names to report them under.
+    ``cores`` are modules with a core's types, by the names to report them under. ``operations`` are
+    those of a trace that is planned while it is read, and so takes no memory; its own otherwise.
     """
 
-    def __init__(self, trace: Trace, cores: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        cores: dict[str, Any],
+        operations: Iterable[Operation] | None = None,
+    ) -> None:
         from .layout import digest
 
         self.runs = [_Run(name, core, trace) for name, core in cores.items()]
         self.frames = self.resyncs = self.digests = 0
         self.difference: list[str] = []
-        for operation in trace.operations():
+        for operation in trace.operations() if operations is None else operations:
             if operation.kind == "resync":
                 self.resyncs += 1
                 for run in self.runs:
@@ -87,21 +94,29 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Plan a recorded trace again, headless, on both cores. Exit code 1 if they "
         "disagree with each other or with the recording.",
     )
-    parser.add_argument("file", metavar="FILE", help="a trace that `fixedstep demo --record` wrote")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a trace that `fixedstep demo --record` or a Recorder wrote, packed with gzip or not; "
+        "- is the standard input",
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, compare, print."""
     from .. import reference
-    from ..captures.trace import read
+    from ..captures.source import opened
+    from ..captures.trace import Reader
     from .cores import native_core
     from .layout import digest, pairs, printable, schedule, table
 
-    trace = read(arguments.file)
     native, why_not = native_core()
     both = {} if native is None else {"native": native}
-    replay = Replay(trace, both | {"reference": reference})
+    with opened(arguments.file) as source:
+        reader = Reader(source.name, source.binary)
+        trace = reader.header()
+        replay = Replay(trace, both | {"reference": reference}, reader.operations(trace))
 
     ending = (
         "whole"

@@ -32,7 +32,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn, SupportsIndex, TextIO, TypeAlias
 
-from .. import StateHash, __version__
+from .. import StateHash, __version__, json_line
 from ..arguments import I64_MIN, U32_MAX, U64_MAX, count, shown
 from ..time import Nanos, Rate, StepBudget, Timestep
 from .phases import Phase
@@ -51,7 +51,7 @@ RESERVED = ("input", "completions", "refused", "phase", "fault")
 """Names that a divergence uses itself, and that no field can have."""
 
 #: Characters in a line. Both sides keep to it, so that no file can fill the memory of its reader.
-_LONGEST_LINE = 2**20
+LONGEST_LINE = 2**20
 #: Tuples within tuples, for the same reason: each level takes a piece of the reader's stack.
 _DEEPEST = 64
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -302,9 +302,9 @@ class Recorder:
                 f"this recording takes no more ticks: {self._broken}; start another one"
             )
         text = json.dumps(line, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-        if len(text) >= _LONGEST_LINE:
+        if len(text) >= LONGEST_LINE:
             raise ValueError(
-                f"tick {self._next} must fit a line of {_LONGEST_LINE - 1} characters, not "
+                f"tick {self._next} must fit a line of {LONGEST_LINE - 1} characters, not "
                 f"{len(text)}; record fewer or smaller values"
             )
         self._broken = f"writing tick {self._next} failed"
@@ -346,17 +346,6 @@ def _tuples(value: Any, name: str, room: int = _DEEPEST) -> Any:
     if not room:
         raise ValueError(_too_deep(name))
     return tuple(_tuples(item, name, room - 1) for item in value)
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key twice in one object")
-    return found
-
-
-def _no_float(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no integer")
 
 
 class Recording:
@@ -436,22 +425,17 @@ class Recording:
         """
         self._line += 1
         try:
-            text = self._file.readline(_LONGEST_LINE)
+            text = self._file.readline(LONGEST_LINE)
         except UnicodeDecodeError as error:
             self._refuse(f"is no text ({error.reason}), so this is no recording")
         if not text:
             return None, 0
         whole = text.endswith("\n")
-        if not whole and len(text) == _LONGEST_LINE:
-            self._refuse(f"is longer than {_LONGEST_LINE} characters; this is no recording")
+        if not whole and len(text) == LONGEST_LINE:
+            self._refuse(f"is longer than {LONGEST_LINE} characters; this is no recording")
         try:
-            line = json.loads(
-                text,
-                object_pairs_hook=_no_duplicates,
-                parse_float=_no_float,
-                parse_constant=_no_float,
-            )
-        except (ValueError, RecursionError) as error:
+            line = json_line.loads(text, floats=False)
+        except ValueError as error:
             if not whole:
                 return None, len(text)
             self._refuse(
@@ -491,7 +475,7 @@ class Recording:
         if len(step) != 1 or set(header) != known | {"capacities", "notes"} | step:
             self._refuse(
                 "a header has library, timestep or rate, clamp, budget, first_tick, actions, "
-                f"capacities and notes, not {', '.join(map(shown, header))}; {self._restore()}"
+                f"capacities and notes, not {shown(list(header))}; {self._restore()}"
             )
         timestep: Timestep | Rate
         if "rate" in step:
@@ -536,11 +520,11 @@ class Recording:
             self._refuse(f"{where} must have digests by field, not {shown(written)}")
         for name, digest in written.items():
             if not name or name in RESERVED:
-                self._refuse(f"{name!r} is no name of a field; {self._restore()}")
+                self._refuse(f"{shown(name)} is no name of a field; {self._restore()}")
             if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
                 self._refuse(
-                    f"the digest of {name!r} in {where} must be a string of 0x and 16 lower-case "
-                    f"hexadecimal digits, not {shown(digest)}; {self._restore()}"
+                    f"the digest of {shown(name)} in {where} must be a string of 0x and 16 "
+                    f"lower-case hexadecimal digits, not {shown(digest)}; {self._restore()}"
                 )
         return {name: int(digest, 16) for name, digest in written.items()}
 
