@@ -1,0 +1,109 @@
+"""The how-to pages are true: their programs are run, their files saved and edited, their commands
+given, in an empty folder for each page, and what they print is what the page says.
+
+How a page is read is in walkthrough.py beside this file. What is asserted here besides is what a
+page means and its numbers alone would not tell, where the numbers are those of a real clock.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from tests.walkthrough import Reader
+
+PAGES = (
+    "choose-a-budget",
+    "frame-rate-independence",
+    "pause",
+    "replay-a-bug-report",
+    "rollback",
+    "save-and-load",
+    "server-tick",
+    "training-run",
+)
+
+
+def walkthrough() -> ModuleType:
+    """The file beside this one. It is no test, and the suite's tests are no package."""
+    path = Path(__file__).with_name("walkthrough.py")
+    spec = importlib.util.spec_from_file_location("walkthrough", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def reader(folder: Path) -> Reader:
+    """A reader for whom ``python`` and ``fixedstep`` are those of the suite."""
+    environment = os.environ | {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    made: Reader = walkthrough().Reader(folder, environment)
+    return made
+
+
+def pages(source: Path) -> Path:
+    """Beside the C sources in a checkout; --no-source leaves both out."""
+    return source.parent / "docs" / "how-to"
+
+
+def test_every_page_is_worked_through(source: Path) -> None:
+    assert sorted(page.stem for page in pages(source).glob("*.md")) == list(PAGES)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_true(source: Path, tmp_path: Path, name: str) -> None:
+    reading = reader(tmp_path)
+    reading.read((pages(source) / f"{name}.md").read_text(encoding="utf-8"))
+    assert reading.outputs
+    if name == "server-tick":
+        [output] = reading.outputs
+        answered, asked, waiting, ticks, dropped, _ = map(int, re.findall(r"\d+", output.printed))
+        assert answered == asked == 200
+        assert waiting == 0
+        assert ticks > 10
+        assert dropped >= 1  # 0.3 s are six ticks, and the budget is three
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_says_its_problem_first_and_its_traps_last(source: Path, name: str) -> None:
+    page = (pages(source) / f"{name}.md").read_text(encoding="utf-8")
+    title, problem, *_ = page.split("\n\n")
+    assert title.startswith("# ")
+    assert not problem.startswith(("#", "```"))
+    assert re.findall(r"(?m)^## (.+)$", page)[-1] == "Traps"
+
+
+def test_a_false_page_is_found(tmp_path: Path) -> None:
+    """The control: a wrong number, a wrong word, an edit that does not fit, an unknown block."""
+    reader: Any = walkthrough().Reader
+    run = "```python\nprint('3 ticks')\n```\n"
+    reader(tmp_path, os.environ).read(f"{run}```text\n3 ticks\n```\n")
+    reader(tmp_path, os.environ).read(
+        f"{run}\nSomething, something like\n\n```text\n4 ticks\n```\n"
+    )
+    for false in (
+        f"{run}```text\n4 ticks\n```\n",
+        f"{run}\nIt prints something like\n\n```text\n4 frames\n```\n",
+        f"{run}```text\n3 ticks\n```\n```text\n3 ticks\n```\n",
+        "```python\nprint(undefined)\n```\n",
+        "```sh\nfalse\n```\n",
+        "It has exit code 1:\n\n```sh\ntrue\n```\n",
+        "```console\n$ true\n```\n",
+        "Save `a.py`:\n\n```python\nx = 1\n```\n\nIn `a.py`:\n\n```diff\n-x = 2\n+x = 3\n```\n",
+        "Save `a.py`:\n\n```python\nx = 1\nx = 1\n```\n\nIn `a.py`:\n\n```diff\n-x = 1\n```\n",
+    ):
+        with pytest.raises(AssertionError, match=r"^line \d+: "):
+            reader(tmp_path, os.environ).read(false)
