@@ -1,0 +1,507 @@
+"""Mutants with a meaning: the mistakes that somebody could make who knows what the code is for.
+
+A change of one token seldom makes the bug that a rewrite makes: refused steps that are banked, a
+digest in another order of bytes, a batch that is taken over in spite of an error. Each row is a
+file, a name, a text that stands in the file exactly once, and what stands there instead.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .mutants import Mutant, mutant
+
+_SCHEDULE = "csrc/core/fs_schedule.h"
+_ALPHA = "csrc/core/fs_schedule.c"
+_HASH = "csrc/core/fs_hash.h"
+_SATURATING = "csrc/core/fs_saturating.h"
+_BATCH = "csrc/core/fs_batch.h"
+_BATCHES = "csrc/core/fs_batch.c"
+_BULK = "csrc/core/fs_hash.c"
+_LOOP = "csrc/python/frame_loop.c"
+_PLAN = "csrc/python/frame_plan.c"
+_STEPS = "csrc/python/steps.c"
+_STATE = "csrc/python/state_hash.c"
+_STATS = "csrc/python/frame_stats.c"
+_TYPES = "csrc/python/fs_types.h"
+_MODULE = "csrc/python/module.c"
+_REFERENCE = "src/fixedstep/reference.py"
+
+NAMED: list[tuple[str, str, str, str]] = [
+    # the schedule
+    (
+        _SCHEDULE,
+        "refused steps are banked",
+        ".remainder = bank % loop->unit,",
+        ".remainder = bank - step_count * loop->unit,",
+    ),
+    (
+        _SCHEDULE,
+        "the tick counts refused steps",
+        "fs_add(loop->tick, step_count)",
+        "fs_add(loop->tick, due)",
+    ),
+    (
+        _SCHEDULE,
+        "dropped counts all that was due",
+        ".dropped = due - step_count,",
+        ".dropped = due > step_count ? due : 0,",
+    ),
+    (
+        _SCHEDULE,
+        "dropped is the budget that was left",
+        ".dropped = due - step_count,",
+        ".dropped = loop->budget - step_count,",
+    ),
+    (
+        _SCHEDULE,
+        "dropped is cut to 32 bits",
+        ".dropped = due - step_count,",
+        ".dropped = (uint32_t)(due - step_count),",
+    ),
+    (
+        _SCHEDULE,
+        "steps are cut to 32 bits before the budget",
+        "due < loop->budget ? (uint32_t)due : loop->budget",
+        "(uint32_t)due < loop->budget ? (uint32_t)due : loop->budget",
+    ),
+    (
+        _SCHEDULE,
+        "the bank is forgotten where the budget engages",
+        "loop->bank = plan.remainder;",
+        "loop->bank = plan.dropped == 0 ? plan.remainder : 0;",
+    ),
+    (
+        _SCHEDULE,
+        "a clock that goes back is not counted from",
+        "loop->last = now;\n    return plan;",
+        "loop->last = now > loop->last ? now : loop->last;\n    return plan;",
+    ),
+    (
+        _SCHEDULE,
+        "a clock that goes back banks its distance",
+        "fs_since(now, loop->last)",
+        "(now > loop->last ? now - loop->last : loop->last - now)",
+    ),
+    (
+        _SCHEDULE,
+        "the plan carries the tick after it",
+        ".first_tick = loop->tick,",
+        ".first_tick = fs_add(loop->tick, step_count),",
+    ),
+    (
+        _SCHEDULE,
+        "resync forgets the remainder",
+        "    loop->last = now;\n}\n\n/* Simulated",
+        "    loop->last = now;\n    loop->bank = 0;\n}\n\n/* Simulated",
+    ),
+    (
+        _SCHEDULE,
+        "resync never moves back",
+        "    loop->last = now;\n}\n\n/* Simulated",
+        "    loop->last = now > loop->last ? now : loop->last;\n}\n\n/* Simulated",
+    ),
+    (
+        _SCHEDULE,
+        "the time of a rate in 64 bits",
+        "fs_mul_div(tick, unit, scale)",
+        "(fs_mul(tick, unit) / scale)",
+    ),
+    (
+        _SCHEDULE,
+        "a digest without first_tick",
+        "    state = fs_hash_u64(state, plan->first_tick);\n",
+        "",
+    ),
+    (
+        _SCHEDULE,
+        "a digest without unit",
+        "    state = fs_hash_u64(state, plan->unit);\n",
+        "",
+    ),
+    (
+        _SCHEDULE,
+        "a digest with first_tick and step_count swapped",
+        "    state = fs_hash_u64(state, plan->first_tick);\n"
+        "    state = fs_hash_u32(state, plan->step_count);\n",
+        "    state = fs_hash_u32(state, plan->step_count);\n"
+        "    state = fs_hash_u64(state, plan->first_tick);\n",
+    ),
+    (
+        _SCHEDULE,
+        "a digest with dropped and remainder swapped",
+        "    state = fs_hash_u64(state, plan->dropped);\n"
+        "    state = fs_hash_u64(state, plan->remainder);\n",
+        "    state = fs_hash_u64(state, plan->remainder);\n"
+        "    state = fs_hash_u64(state, plan->dropped);\n",
+    ),
+    (
+        _SCHEDULE,
+        "a digest with remainder and unit swapped",
+        "    state = fs_hash_u64(state, plan->remainder);\n"
+        "    state = fs_hash_u64(state, plan->unit);\n",
+        "    state = fs_hash_u64(state, plan->unit);\n"
+        "    state = fs_hash_u64(state, plan->remainder);\n",
+    ),
+    # alpha
+    (
+        _ALPHA,
+        "alpha divides in float32",
+        "(float)((double)plan->remainder / (double)plan->unit)",
+        "(float)plan->remainder / (float)plan->unit",
+    ),
+    (_ALPHA, "alpha stops one float32 early", "0x1.fffffep-1f", "0x1.fffffcp-1f"),
+    (_ALPHA, "alpha reaches one", "0x1.fffffep-1f", "0x1.0p+0f"),
+    (
+        _ALPHA,
+        "alpha divides whole numbers",
+        "(double)plan->remainder / (double)plan->unit",
+        "(double)(plan->remainder / plan->unit)",
+    ),
+    # arithmetic
+    (
+        _SATURATING,
+        "the product of 128 bits loses the carry of its middle",
+        " + (middle >> 32);",
+        ";",
+    ),
+    (
+        _SATURATING,
+        "the product of 128 bits loses a half",
+        "(lh >> 32) + (hl >> 32)",
+        "(lh >> 32)",
+    ),
+    (
+        _SATURATING,
+        "a quotient of 65 bits wraps",
+        "    if (high >= c) {\n        return UINT64_MAX;",
+        "    if (high >= c && 0) {\n        return UINT64_MAX;",
+    ),
+    # hashing
+    (
+        _HASH,
+        "FNV-1 and not FNV-1a",
+        "state = (state ^ (value & 0xff)) * FS_FNV_PRIME;",
+        "state = (state * FS_FNV_PRIME) ^ (value & 0xff);",
+    ),
+    (
+        _HASH,
+        "a zero byte in the middle ends the number",
+        "value != 0; value >>= 8",
+        "(value & 0xff) != 0; value >>= 8",
+    ),
+    (
+        _HASH,
+        "an integer without its upper zero bytes",
+        "return state * fs_fnv_power[zeros];",
+        "return state;",
+    ),
+    (
+        _BULK,
+        "FNV-1 and not FNV-1a, of bytes",
+        "state = (state ^ bytes[i]) * FS_FNV_PRIME;",
+        "state = (state * FS_FNV_PRIME) ^ bytes[i];",
+    ),
+    (
+        _BULK,
+        "bytes are signed",
+        "state = (state ^ bytes[i]) * FS_FNV_PRIME;",
+        "state = (state ^ (uint64_t)(int8_t)bytes[i]) * FS_FNV_PRIME;",
+    ),
+    (
+        _BULK,
+        "powers of another block size are kept",
+        "        if (steps != fitting) {",
+        "        if (steps == 0) {",
+    ),
+    (
+        _BULK,
+        "limbs are taken without their carry",
+        "(power[m] + half) ^ half",
+        "power[m]",
+    ),
+    # the tally and the batch
+    (
+        _BATCH,
+        "the tally counts steps as frames",
+        "stats->frames = fs_add(stats->frames, 1);",
+        "stats->frames = fs_add(stats->frames, plan->step_count);",
+    ),
+    (
+        _BATCH,
+        "ticks count refused steps",
+        "fs_add(stats->ticks, plan->step_count)",
+        "fs_add(stats->ticks, plan->step_count + plan->dropped)",
+    ),
+    (
+        _BATCH,
+        "an empty frame is not digested",
+        "    stats->schedule_hash = fs_hash_plan",
+        "    if (plan->step_count != 0) stats->schedule_hash = fs_hash_plan",
+    ),
+    (_BATCHES, "a batch forgets the earlier tally", "        tally = *stats;\n", ""),
+    (
+        _BATCHES,
+        "a batch leaves out its last frame",
+        "i < count; i++",
+        "i + 1 < count; i++",
+    ),
+    # the types
+    (
+        _LOOP,
+        "a copy forgets the bank",
+        "copy->loop = self->loop;",
+        "copy->loop = self->loop;\n        copy->loop.bank = 0;",
+    ),
+    (
+        _LOOP,
+        "a copy forgets the tick",
+        "copy->loop = self->loop;",
+        "copy->loop = self->loop;\n        copy->loop.tick = 0;",
+    ),
+    (
+        _LOOP,
+        "a copy forgets the last timestamp",
+        "copy->loop = self->loop;",
+        "copy->loop = self->loop;\n        copy->loop.last = 0;",
+    ),
+    (
+        _LOOP,
+        "a copy forgets the budget",
+        "copy->loop = self->loop;",
+        "copy->loop = self->loop;\n        copy->loop.budget = 5;",
+    ),
+    (
+        _LOOP,
+        "a copy forgets the scale",
+        "copy->loop = self->loop;",
+        "copy->loop = self->loop;\n        copy->loop.scale = 1;",
+    ),
+    (
+        _LOOP,
+        "the saved state of a loop without its tick",
+        "loop->last, loop->bank,\n                         loop->tick);",
+        "loop->last, loop->bank,\n                         (uint64_t)0);",
+    ),
+    (
+        _LOOP,
+        "the saved state of a loop without its bank",
+        "loop->last, loop->bank,\n                         loop->tick);",
+        "loop->last, (uint64_t)0,\n                         loop->tick);",
+    ),
+    (
+        _LOOP,
+        "the saved state of a loop without its last timestamp",
+        "loop->last, loop->bank,\n                         loop->tick);",
+        "(uint64_t)0, loop->bank,\n                         loop->tick);",
+    ),
+    (
+        _LOOP,
+        "a batch is taken over in spite of an error",
+        "    if (PyErr_Occurred() != NULL) {\n        return false;\n    }\n    if (columns",
+        "    if (PyErr_Occurred() != NULL) {\n        self->loop = loop;\n        return false;\n"
+        "    }\n    if (columns",
+    ),
+    (
+        _LOOP,
+        "the tally is taken over in spite of an error",
+        "    if (PyErr_Occurred() != NULL) {\n        return false;\n    }\n    if (columns",
+        "    if (PyErr_Occurred() != NULL) {\n        if (own_tally != NULL) *own_tally = tally;\n"
+        "        return false;\n    }\n    if (columns",
+    ),
+    (
+        _LOOP,
+        "a batch that was meddled with is taken over",
+        '        fs_raise(state, "loop_changed", NULL);\n        return false;',
+        '        self->loop = loop;\n        fs_raise(state, "loop_changed", NULL);\n'
+        "        return false;",
+    ),
+    (
+        _LOOP,
+        "a list is believed to be shorter",
+        "return (size_t)PyList_Size(timestamps);",
+        "return (size_t)PyList_Size(timestamps) / 2;",
+    ),
+    (
+        _LOOP,
+        "an equal loop of any type is equal",
+        "Py_TYPE(other) != Py_TYPE(self)",
+        "0",
+    ),
+    (
+        _PLAN,
+        "a state with a remainder of a whole step is taken",
+        "remainder >= unit",
+        "0",
+    ),
+    (_PLAN, "a state with a scale of zero is taken", " || scale == 0", ""),
+    (
+        _PLAN,
+        "a state with too many steps is cut",
+        "step_count > UINT32_MAX || ",
+        "",
+    ),
+    (
+        _PLAN,
+        "the plan's own hash is a constant",
+        "return fs_hash_numbers(plan_numbers(self));",
+        "return 7;",
+    ),
+    (_STEPS, "an exhausted iterator starts again", "    self->count--;\n", ""),
+    (
+        _STEPS,
+        "a copied iterator starts at the beginning of time",
+        "fs_new_steps(self->state, self->tick, self->count, self->scale, self->unit)",
+        "fs_new_steps(self->state, 0, self->count, self->scale, self->unit)",
+    ),
+    (_STEPS, "an iterator from spare memory keeps the old length", "    self->dt = NULL;\n", ""),
+    (
+        _STEPS,
+        "the length of a rate's step is always the first one",
+        "fs_sim_time(fs_add(self->tick, 1), self->scale, self->unit);",
+        "fs_sim_time(1, self->scale, self->unit) + at;",
+    ),
+    (
+        _STATE,
+        "a signed integer loses its sign",
+        "fs_hash_u64(self->value, (uint64_t)number)",
+        "fs_hash_u64(self->value, (uint64_t)(number < 0 ? -number : number))",
+    ),
+    (
+        _STATE,
+        "a NaN is converted by the machine",
+        "if (size > UINT64_C(0x7ff0000000000000)) {",
+        "if (0) {",
+    ),
+    (
+        _STATE,
+        "an infinity is refused",
+        "&& size != UINT64_C(0x7ff0000000000000)",
+        "",
+    ),
+    (
+        _STATE,
+        "only the first piece of a view is hashed",
+        "start += FS_RELEASE_BYTES) {",
+        "start += size) {",
+    ),
+    (
+        _STATE,
+        "a plan of any type is absorbed",
+        "Py_TYPE(arg) != self->state->plan_type",
+        "0 * (Py_TYPE(arg) != self->state->plan_type)",
+    ),
+    (
+        _STATS,
+        "a plan of any type is counted",
+        "Py_TYPE(arg) != self->state->plan_type",
+        "0 * (Py_TYPE(arg) != self->state->plan_type)",
+    ),
+    (
+        _STATS,
+        "a copied tally starts a new digest",
+        "return stats_make(self->state, self->stats);",
+        "fs_stats s = self->stats;\n    s.schedule_hash = FS_FNV_OFFSET;\n"
+        "    return stats_make(self->state, s);",
+    ),
+    (
+        _TYPES,
+        "the largest number is taken for an error",
+        "*number != UINT64_MAX || PyErr_Occurred() == NULL",
+        "*number != UINT64_MAX",
+    ),
+    (_TYPES, "an error of a conversion stays behind", "    PyErr_Clear();\n", ""),
+    (
+        _MODULE,
+        "an odd argument that is the largest number is taken for an error",
+        "return *number != UINT64_MAX || PyErr_Occurred() == NULL;",
+        "return *number != UINT64_MAX;",
+    ),
+    # the reference
+    (
+        _REFERENCE,
+        "refused steps are banked",
+        "        self._bank = remainder\n        self._last = now",
+        "        self._bank = bank - step_count * self._unit\n        self._last = now",
+    ),
+    (
+        _REFERENCE,
+        "the tick counts refused steps",
+        "self._tick = first_tick + step_count",
+        "self._tick = first_tick + due",
+    ),
+    (
+        _REFERENCE,
+        "dropped counts all that was due",
+        "return _plan(first_tick, step_count, due - step_count,",
+        "return _plan(first_tick, step_count, due if due > step_count else 0,",
+    ),
+    (
+        _REFERENCE,
+        "a clock that goes back is not counted from",
+        "        self._bank = remainder\n        self._last = now",
+        "        self._bank = remainder\n        self._last = max(now, self._last)",
+    ),
+    (
+        _REFERENCE,
+        "a clock that goes back banks its distance",
+        "now - self._last if now > self._last else 0",
+        "abs(now - self._last)",
+    ),
+    (
+        _REFERENCE,
+        "FNV-1 and not FNV-1a",
+        "(state ^ byte) * FNV_PRIME & U64_MAX",
+        "(state * FNV_PRIME ^ byte) & U64_MAX",
+    ),
+    (
+        _REFERENCE,
+        "a digest without unit",
+        '_PLAN = Struct("<QIQQQ")  # first_tick, step_count, dropped, remainder, unit',
+        '_PLAN = Struct("<QIQQ8x")',
+    ),
+    (
+        _REFERENCE,
+        "a step count of 64 bits in the digest",
+        '_PLAN = Struct("<QIQQQ")',
+        '_PLAN = Struct("<QQQQQ")',
+    ),
+    (
+        _REFERENCE,
+        "alpha is not narrowed",
+        "min(_F32.unpack(_F32.pack(ratio))[0], _ALPHA_BELOW_ONE)",
+        "min(ratio, _ALPHA_BELOW_ONE)",
+    ),
+    (
+        _REFERENCE,
+        "a batch works on the loop itself",
+        "loop, loop_before = self.__copy__(), self._state()",
+        "loop, loop_before = self, self._state()",
+    ),
+    (
+        _REFERENCE,
+        "a batch works on the tally itself",
+        "tally = FrameStats() if stats is None else stats.__copy__()",
+        "tally = FrameStats() if stats is None else stats",
+    ),
+    (
+        _REFERENCE,
+        "a copied loop is the loop",
+        "        return _loop(*self._state())\n\n    def __deepcopy__",
+        "        return self\n\n    def __deepcopy__",
+    ),
+]
+
+
+def named_mutants(root: Path) -> list[Mutant]:
+    """The rows above as mutants. A text that is not there exactly once is an error: a row that
+    fits nothing any more would be counted as a check and be none."""
+    found = []
+    for file, name, old, new in NAMED:
+        text = (root / file).read_text(encoding="utf-8")
+        if text.count(old) != 1:
+            raise ValueError(f"{file}: {name!r}: its text stands there {text.count(old)} times")
+        start = text.index(old)
+        one = mutant(file, text, "(named)", "named", start, start + len(old), new)
+        found.append(one._replace(shown=name))
+    return found

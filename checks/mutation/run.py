@@ -1,0 +1,725 @@
+"""``python checks/mutation/run.py``: does the suite notice when a core is wrong?
+
+Each mutant is one small mistake in the C core, in the types over it or in the reference core. It is
+built, and the tests of floors 1 and 2 run until one fails. A mutant that no test kills is either
+explained in explained.py or an error: exit status 1. Coverage would say which lines ran; this says
+which lines somebody looked at.
+
+It needs what the suite needs (pytest, hypothesis, numpy, cffi), a C compiler, Python 3.10 or later
+and a system that forks. Everything is built and run in a temporary folder; neither the checkout nor
+the installed package is touched. The unmutated tree goes first, as the control: where it fails, or
+where its extension is not what the compiler makes a second time, nothing is counted.
+
+    --only core | types | reference    csrc/core, csrc/python, or reference.py
+    --sample N --seed S                so many mutants, chosen by chance
+    --match TEXT                       those whose file, function or line holds the text
+    --report FILE                      a row for every mutant, in Markdown, beside the summary
+    --resume FILE                      keeps what died; a later run judges only what is not in it
+    --jobs N                           so many at a time
+
+Existing tools were looked at. mutmut and cosmic-ray mutate Python alone, by way of an imported
+package; here most mutants are C, a mutant of either core must be judged by the tests that compare
+both, and what is mutated is not what is imported but what was built. mull and dextool mutate C on
+its way through LLVM, need that compiler's version to the digit, and know nothing of pytest. What is
+left of the problem is a few hundred lines: these.
+
+How a mutant is judged. The tests that compare and the runs on the mutated core count; those on the
+other core are left out, since they cannot see it. What killed a neighbour runs first, then the
+fastest tests, and the first failure ends the run, so the report names the first test that died and
+not all that would. A test that takes twenty times as long as without the mutant, and twenty
+seconds more, is stopped and counts as a kill, and so does a crash. What the compiler refuses is no
+mutant; what it turns into the same machine code is none either, and that proves more than a list of
+excuses. The tests that compile csrc/ are left out: a warning of a strict compiler would kill for
+the wrong reason. So are NEON and the loop for other machines, which are not compiled here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from checks.mutation.c_source import c_mutants  # noqa: E402
+from checks.mutation.explained import ALL, EXPLAINED, Explanation  # noqa: E402
+from checks.mutation.mutants import Mutant  # noqa: E402
+from checks.mutation.named import named_mutants  # noqa: E402
+from checks.mutation.python_source import python_mutants  # noqa: E402
+
+REFERENCE = "src/fixedstep/reference.py"
+FIRST = (
+    *("vectors", "schedule", "plan", "stats", "hash", "rates", "cases", "batch", "differential"),
+    *("objects", "errors", "reentry", "bulk_hash"),
+)
+SECOND = ("objects", "backend", "doctests", "leaks")
+NOT_BUILT, SAME_CODE = 90, 91
+KILLED = ("killed", "crashed", "timed out")
+COLLECTING_SECONDS = 120.0
+_WARNINGS = ("implicit-function-declaration", "int-conversion", "incompatible-pointer-types")
+
+
+class Result(NamedTuple):
+    """What became of a mutant: ``outcome``, and the test that saw it first."""
+
+    mutant: Mutant
+    outcome: str
+    killer: str
+
+
+# the tree that is mutated
+
+
+def compiler() -> list[str]:
+    """The compiler with its options, without an output."""
+    free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    return [
+        *os.environ.get("CC", "gcc").split(),
+        *("-std=c11", "-O1", "-fPIC", "-w"),
+        *(f"-Werror={warning}" for warning in _WARNINGS),
+        *("-I.", f"-I{sysconfig.get_path('include')}"),
+        *(["-DFS_FULL_API"] if free_threaded else []),
+    ]
+
+
+def make_tree(folder: Path) -> None:
+    """A copy of everything that a mutant can change or a test can read, with objects built."""
+    ignored = shutil.ignore_patterns("__pycache__", "*.so", ".hypothesis")
+    for name in ("csrc", "tests"):
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    shutil.copytree(ROOT / "src" / "fixedstep", package(folder), ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    spec = importlib.util.spec_from_file_location("build", ROOT / "csrc" / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    build.ffi.emit_c_code(str(folder / "_core.c"))
+    for objects in ("objects", "again"):
+        (folder / objects).mkdir()
+        for source in sources(folder):
+            compile_one(folder, source, folder / objects)
+    link(folder, "objects", "objects")
+
+
+def package(folder: Path) -> Path:
+    """The package in a tree, apart from the checkout's ``src``, which the suite refuses."""
+    return folder / "site" / "fixedstep"
+
+
+def sources(folder: Path) -> list[str]:
+    """What is compiled, by path from the tree."""
+    found = sorted(str(path.relative_to(folder)) for path in folder.glob("csrc/*/*.c"))
+    return ["_core.c", *found]
+
+
+def compile_one(folder: Path, source: str, objects: Path) -> bool:
+    """Whether a source compiled into ``objects``."""
+    output = objects / (Path(source).stem + ".o")
+    run = subprocess.run(
+        [*compiler(), "-c", source, "-o", str(output)], cwd=folder, check=False, timeout=120
+    )
+    return run.returncode == 0
+
+
+def link(folder: Path, changed: str, unchanged: str) -> None:
+    """The extension, from objects of ``changed`` where there are any."""
+    names = [Path(source).stem + ".o" for source in sources(folder)]
+    objects = [
+        f"{changed if (folder / changed / name).exists() else unchanged}/{name}" for name in names
+    ]
+    extension = package(folder) / "_core.abi3.so"
+    extension.unlink(missing_ok=True)
+    mode = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
+    subprocess.run(
+        [*compiler(), "-shared", *mode, *objects, "-o", str(extension)], cwd=folder, check=True
+    )
+
+
+def dependents(folder: Path) -> dict[str, list[str]]:
+    """For each C file, the sources that must be compiled again when it changes."""
+    found: dict[str, list[str]] = {}
+    for source in sources(folder):
+        run = subprocess.run(
+            [*compiler(), "-MM", source], cwd=folder, capture_output=True, text=True, check=True
+        )
+        for name in run.stdout.replace("\\\n", " ").split()[1:]:
+            file = os.path.normpath(name)
+            found.setdefault(file, []).append(source)
+    return found
+
+
+def same_objects(folder: Path, one: str, other: str, names: list[str]) -> bool:
+    """Whether objects of two folders are equal byte for byte."""
+    return all(
+        (folder / one / name).read_bytes() == (folder / other / name).read_bytes() for name in names
+    )
+
+
+# what runs in the processes
+
+
+class Watch:
+    """The plugin that leaves out, sorts, limits and writes down, in the process of one mutant."""
+
+    def __init__(self, core: str, known: dict[str, float]) -> None:
+        self.core, self.known = core, known
+        self.first: list[str] = []
+        self.folder = Path()
+        self.durations: dict[str, float] = {}
+
+    def write(self, name: str, text: str) -> None:
+        """To a file that the parent reads when this process is gone."""
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def wanted(self, item: Any) -> bool:
+        """Whether a change in this core can make a difference to the test."""
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        return "core" not in params or params["core"] == self.core
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Without the runs on the other core, and the fastest first."""
+        items[:] = filter(self.wanted, items)
+        self.sort(items)
+
+    def sort(self, items: list[Any]) -> None:
+        """Killers of neighbours, then the fastest."""
+        early = {name: index for index, name in enumerate(self.first)}
+        late = len(early)
+        items.sort(
+            key=lambda item: (early.get(item.nodeid, late), self.known.get(item.nodeid, 0.0))
+        )
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """The kill is this test's, should it never end or take the process down."""
+        self.write("killer", nodeid)
+        signal.setitimer(signal.ITIMER_REAL, 20.0 + 20.0 * self.known.get(nodeid, 1.0))
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """How long each took, for the order of the next runs; the first failure ends the run."""
+        if report.failed and self.known:
+            os._exit(1)
+        taken = self.durations.get(report.nodeid, 0.0) + report.duration
+        self.durations[report.nodeid] = taken
+
+    def pytest_sessionfinish(self, session: Any) -> None:
+        """The end of this process: what follows is for people who read terminals."""
+        signal.setitimer(signal.ITIMER_REAL, COLLECTING_SECONDS)
+        if not self.known:
+            self.write("durations", json.dumps(self.durations))
+        if session.testsfailed == 0:
+            os._exit(0)
+
+
+class Collected(Watch):
+    """The plugin of the first stage: collects once, and then every mutant is a fork.
+
+    The test modules are imported with the package, but the core under test is not: a test gets it
+    from a fixture, in the fork, where the package is made to lie in the mutant's tree. So the
+    package must have chosen the other core, and a mutant costs its build and the tests it needs.
+    """
+
+    def __init__(self, pool: Pool, mutants: list[Mutant], core: str) -> None:
+        super().__init__(core, {})
+        self.pool, self.mutants = pool, mutants
+        self.results: list[Result] = []
+
+    def pytest_runtestloop(self, session: Any) -> bool | None:
+        """In the parent all the mutants; in each fork nothing, so that its tests run."""
+        assert f"fixedstep.{self.core}" not in sys.modules, "the core would not be the mutant's"
+        if not self.known:
+            if self.pool.control(self.core, FIRST):
+                self.become(session, self.pool.folders[0], None)
+                return None
+            self.known = self.pool.known[self.core]
+        results = self.pool.run(self.mutants, self.core)
+        if results is None:
+            assert self.pool.mine is not None
+            self.become(session, *self.pool.mine)
+            return None
+        self.results = results
+        return True
+
+    def become(self, session: Any, folder: Path, one: Mutant | None) -> None:
+        """In the fork: the tree, the build, the order."""
+        import fixedstep
+
+        self.folder = folder
+        self.first = self.pool.first(one)
+        prepare(folder, one, self.pool.depends)
+        fixedstep.__path__[:] = [str(package(folder))]
+        self.sort(session.items)
+
+    def pytest_sessionfinish(self, session: Any) -> None:
+        """Only a fork ends here."""
+        if self.folder != Path():
+            super().pytest_sessionfinish(session)
+
+
+def core_of(file: str) -> str:
+    """Whose runs can see a change in this file."""
+    return "reference" if file == REFERENCE else "native"
+
+
+def prepare(folder: Path, one: Mutant | None, depends: dict[str, list[str]]) -> None:
+    """A new process becomes that of a mutant; it ends here where there is nothing to test."""
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    (folder / "killer").write_text("(import)", encoding="utf-8")
+    signal.setitimer(signal.ITIMER_REAL, COLLECTING_SECONDS)
+    if one is not None:
+        status = built(folder, one, depends)
+        if status:
+            os._exit(status)
+    enter(folder)
+
+
+def enter(folder: Path) -> None:
+    """What this process and those that its tests start import is what lies in the tree."""
+    os.environ["PYTHONPATH"] = str(folder / "site")
+    for name in ("FIXEDSTEP_BACKEND", "FIXEDSTEP_HYPOTHESIS", "PYTHONDONTWRITEBYTECODE"):
+        os.environ.pop(name, None)
+    sys.path.insert(0, str(folder / "site"))
+    sys.dont_write_bytecode = False
+    os.chdir(folder)
+
+
+def run_pytest(plugin: Watch, tests: tuple[str, ...]) -> int:
+    """The suite, in this process and from this folder."""
+    import pytest
+
+    options = ["-x", "-q", "-s", "--tb=line", "--no-header", "--no-source"]
+    plugins = ["-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    files = [f"tests/test_{name}.py" for name in tests]
+    return int(pytest.main([*options, *plugins, *files], [plugin]))
+
+
+def place(folder: Path, file: str) -> Path:
+    """Where a file of the checkout lies in a tree."""
+    return package(folder) / "reference.py" if file == REFERENCE else folder / file
+
+
+def built(folder: Path, one: Mutant, depends: dict[str, list[str]]) -> int:
+    """Put a mutant into a tree; 0, or why it is none."""
+    text = (ROOT / one.file).read_text(encoding="utf-8")
+    assert place(folder, one.file).read_text(encoding="utf-8") == text, "the checkout has changed"
+    place(folder, one.file).write_text(one.apply(text), encoding="utf-8")
+    if one.file == REFERENCE:
+        forget_bytecode(folder)
+        return 0
+    (folder / "mutated").mkdir()
+    for source in depends[one.file]:
+        if not compile_one(folder, source, folder / "mutated"):
+            return NOT_BUILT
+    names = [path.name for path in (folder / "mutated").iterdir()]
+    if same_objects(folder, "objects", "mutated", names):
+        return SAME_CODE
+    link(folder, "mutated", "objects")
+    return 0
+
+
+def forget_bytecode(folder: Path) -> None:
+    """A mutant often has the size of the original and its second: bytecode would seem fresh."""
+    for stale in (package(folder) / "__pycache__").glob("reference.*.pyc"):
+        stale.unlink()
+
+
+def restore(folder: Path, file: str) -> None:
+    """The tree as it was."""
+    shutil.copyfile(ROOT / file, place(folder, file))
+    forget_bytecode(folder)
+    if (folder / "mutated").exists():
+        shutil.rmtree(folder / "mutated")
+        link(folder, "objects", "objects")
+
+
+def outcome(status: int) -> str:
+    """What the end of the child means."""
+    if os.WIFSIGNALED(status):
+        return "timed out" if os.WTERMSIG(status) == signal.SIGALRM else "crashed"
+    names = {0: "survived", NOT_BUILT: "not built", SAME_CODE: "same code"}
+    return names.get(os.WEXITSTATUS(status), "killed")
+
+
+# all of them
+
+
+class Pool:
+    """Trees, and the children that run in them."""
+
+    def __init__(self, folder: Path, jobs: int, journal: Path | None) -> None:
+        self.journal = journal
+        self.folders = [folder / f"tree{number}" for number in range(jobs)]
+        for tree in self.folders:
+            make_tree(tree)
+        one = self.folders[0]
+        names = [path.name for path in (one / "objects").iterdir()]
+        if not same_objects(one, "objects", "again", names):
+            sys.exit("the compiler does not make the same object twice: nothing could be compared")
+        self.depends = dependents(one)
+        self.known: dict[str, dict[str, float]] = {}
+        self.killers: dict[str, list[str]] = {}
+        self.mine: tuple[Path, Mutant | None] | None = None
+        self.out = os.fdopen(os.dup(1), "w")
+
+    def say(self, text: str) -> None:
+        """To the terminal, also from inside pytest."""
+        print(text, file=self.out, flush=True)
+
+    def first(self, one: Mutant | None) -> list[str]:
+        """What is likely to kill this one, the likeliest first."""
+        if one is None:
+            return []
+        near = self.killers.get(f"{one.file}:{one.function}", [])[-5:]
+        return list(dict.fromkeys([*near[::-1], *self.killers.get(one.file, [])[::-1]]))[:12]
+
+    def remember(self, one: Mutant, killer: str) -> None:
+        """What killed this one is tried first on its neighbours."""
+        for key in (f"{one.file}:{one.function}", one.file):
+            names = self.killers.setdefault(key, [])
+            if killer in names:
+                names.remove(killer)
+            names.append(killer)
+
+    def control(self, core: str, tests: tuple[str, ...]) -> bool:
+        """The tree without a mutant must pass, and tells how long each test takes. True in the
+        child that is to run it."""
+        folder = self.folders[0]
+        child = os.fork()
+        if child == 0:
+            return True
+        _, status = os.waitpid(child, 0)
+        finish(child)
+        if outcome(status) != "survived":
+            log = (folder / "log").read_text(encoding="utf-8", errors="replace")
+            self.say(f"the control failed: without a mutant, on the {core} core\n{log[-4000:]}")
+            os._exit(2)
+        self.known[core] = json.loads((folder / "durations").read_text(encoding="utf-8"))
+        took = sum(self.known[core].values())
+        what = f"{len(tests)} files, {len(self.known[core])} tests, {took:.0f} s"
+        self.say(f"control on the {core} core: passed ({what})")
+        return False
+
+    def run(self, mutants: list[Mutant], core: str) -> list[Result] | None:
+        """Every mutant, as many at a time as there are trees. None in the child that is to run
+        the one in ``mine``."""
+        waiting = mutants[::-1]
+        running: dict[int, tuple[Mutant, Path]] = {}
+        free = list(self.folders)
+        results: list[Result] = []
+        while waiting or running:
+            while waiting and free:
+                self.mine = free.pop(), waiting.pop()
+                child = os.fork()
+                if child == 0:
+                    return None
+                running[child] = self.mine[1], self.mine[0]
+            child, status = os.waitpid(-1, 0)
+            if child not in running:
+                continue
+            one, folder = running.pop(child)
+            finish(child)
+            result = Result(one, outcome(status), "")
+            if result.outcome in KILLED:
+                result = result._replace(killer=(folder / "killer").read_text(encoding="utf-8"))
+                if "::" in result.killer:
+                    self.remember(one, result.killer)
+            restore(folder, one.file)
+            free.append(folder)
+            results.append(result)
+            if self.journal and result.outcome != "survived":
+                with self.journal.open("a", encoding="utf-8") as journal:
+                    journal.write(dumped([result]))
+            if len(results) % 100 == 0:
+                self.say(f"{core}: {len(results)} of {len(mutants)}")
+        return results
+
+    def first_stage(self, mutants: list[Mutant], core: str) -> list[Result]:
+        """In a process of its own, since what pytest imports stays imported."""
+        base = self.folders[0]
+        child = os.fork()
+        if child == 0:
+            status = 2
+            try:
+                enter(base)
+                os.environ["FIXEDSTEP_BACKEND"] = "native" if core == "reference" else "reference"
+                log = os.open(base / "session", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+                for stream in (1, 2):
+                    os.dup2(log, stream)
+                plugin = Collected(self, mutants, core)
+                status = run_pytest(plugin, FIRST)
+                (base / "results").write_text(dumped(plugin.results), encoding="utf-8")
+                status = 0 if len(plugin.results) == len(mutants) else 2
+            finally:
+                os._exit(status)
+        _, status = os.waitpid(child, 0)
+        if status:
+            log_text = (base / "session").read_text(encoding="utf-8", errors="replace")
+            sys.exit(f"the first stage ended early\n{log_text[-4000:]}")
+        return loaded((base / "results").read_text(encoding="utf-8"))
+
+    def second_stage(self, survivors: list[Mutant], core: str) -> list[Result]:
+        """What is left meets the tests that need a process of their own: a fresh one each."""
+        self.known.pop(core, None)
+        if self.control(core, SECOND):
+            self.fresh(self.folders[0], None, core)
+        results = self.run(survivors, core)
+        if results is None:
+            assert self.mine is not None
+            self.fresh(*self.mine, core)
+        return results or []
+
+    def fresh(self, folder: Path, one: Mutant | None, core: str) -> None:
+        """A child that imports everything itself; it ends here."""
+        status = 2
+        try:
+            prepare(folder, one, self.depends)
+            plugin = Watch(core, self.known.get(core, {}))
+            plugin.folder, plugin.first = folder, self.first(one)
+            status = run_pytest(plugin, SECOND)
+        finally:
+            os._exit(status)
+
+
+def finish(child: int) -> None:
+    """End what a test of the child may have left running: its group, and nothing else."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+
+
+def dumped(results: list[Result]) -> str:
+    """Results as text, a line each."""
+    return "".join(f"{json.dumps([list(one), *rest])}\n" for one, *rest in results)
+
+
+def loaded(text: str) -> list[Result]:
+    """Results from their text."""
+    rows = map(json.loads, text.splitlines())
+    return [Result(Mutant(*one), found, killer) for one, found, killer in rows]
+
+
+def all_mutants() -> list[Mutant]:
+    """Generated and hand-written, of every file."""
+    files = sorted(ROOT.glob("csrc/core/*.[ch]")) + sorted(ROOT.glob("csrc/python/*.[ch]"))
+    options = [option for option in compiler() if option != "-I."]
+    found = named_mutants(ROOT)
+    for file in files:
+        found += c_mutants(str(file.relative_to(ROOT)), ROOT, options)
+    return found + python_mutants(REFERENCE, ROOT)
+
+
+def part_of(file: str) -> str:
+    """``--only`` by this name has the file."""
+    if file == REFERENCE:
+        return "reference"
+    return "core" if file.startswith("csrc/core/") else "types"
+
+
+# the report
+
+
+def explanation(one: Mutant) -> Explanation | None:
+    """Why a survivor may live, if somebody wrote it down."""
+    for row in EXPLAINED:
+        if (row.file, row.function) == (one.file, one.function) and (
+            row.changes == ALL or one.shown in row.changes
+        ):
+            return row
+    return None
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+OUTCOMES = ("killed", "crashed", "timed out", "same code", "explained", "unexplained", "not built")
+
+
+def counted(results: list[Result], column: str, keys: list[str]) -> str:
+    """One row a key, one column an outcome."""
+    rows = []
+    for key in [*sorted(set(keys)), "all"]:
+        chosen = [r for r, k in zip(results, keys, strict=True) if key in (k, "all")]
+        counts = Counter(
+            ("explained" if explanation(r.mutant) else "unexplained")
+            if r.outcome == "survived"
+            else r.outcome
+            for r in chosen
+        )
+        mutants = len(chosen) - counts["not built"]
+        rows.append([key, str(mutants), *(str(counts[name]) for name in OUTCOMES)])
+    return table([column, "mutants", *OUTCOMES], rows)
+
+
+def cell(text: str) -> str:
+    """A text that may stand in a table."""
+    return "`" + " ".join(text.split()).replace("|", "\\|") + "`"
+
+
+def summary(results: list[Result]) -> str:
+    """The tables of a run."""
+    killers = Counter(
+        r.killer.partition("::")[0] for r in results if r.outcome in ("killed", "crashed")
+    )
+    by_file = counted(results, "file", [r.mutant.file for r in results])
+    by_operator = counted(results, "operator", [r.mutant.operator for r in results])
+    killed_by = table(
+        ["killed first by", "mutants"], [[name, str(n)] for name, n in killers.most_common()]
+    )
+    reasons = Counter(
+        (row.file, row.function, row.reason)
+        for r in results
+        if r.outcome == "survived" and (row := explanation(r.mutant))
+    )
+    explained = table(
+        ["survivors", "file", "function", "why"],
+        [[str(n), *row] for row, n in sorted(reasons.items())],
+    )
+    return "\n\n".join([by_file, by_operator, killed_by, explained])
+
+
+def every_row(results: list[Result]) -> str:
+    """A row for every mutant."""
+    rows = [
+        [
+            f"{r.mutant.file}:{r.mutant.line}",
+            r.mutant.function,
+            r.mutant.operator,
+            cell(r.mutant.shown),
+            r.outcome,
+            cell(r.killer) if r.killer else "",
+        ]
+        for r in results
+    ]
+    head = ["where", "function", "operator", "change", "outcome", "first test that died"]
+    return table(head, sorted(rows))
+
+
+def unused_explanations(results: list[Result]) -> list[str]:
+    """Those that no survivor needs."""
+    survivors = [r.mutant for r in results if r.outcome == "survived"]
+    found = []
+    for row in EXPLAINED:
+        for change in row.changes:
+            if not any(
+                (one.file, one.function) == (row.file, row.function) and change in (one.shown, *ALL)
+                for one in survivors
+            ):
+                found.append(f"{row.file} {row.function}: {change}")
+    return found
+
+
+def both_stages(pool: Pool, mutants: list[Mutant], core: str) -> list[Result]:
+    """The mutants of one core."""
+    results = pool.first_stage(mutants, core)
+    survivors = [r.mutant for r in results if r.outcome == "survived"]
+    if not survivors:
+        return results
+    pool.say(f"{core}: {len(survivors)} to look at again")
+    again = pool.second_stage(survivors, core)
+    for r in again:
+        if r.outcome == "survived":
+            pool.say(
+                f"survived: {r.mutant.file}:{r.mutant.line} {r.mutant.function}: {r.mutant.shown}"
+            )
+    return [r for r in results if r.outcome != "survived"] + again
+
+
+def taken_over(file: Path, mutants: list[Mutant]) -> list[Result]:
+    """What died in an earlier run, and stands where it stood. What survived is judged again: that
+    is what an earlier run is taken up for, after a test was added."""
+    if not file.exists():
+        return []
+    earlier = {r.mutant: r for r in loaded(file.read_text(encoding="utf-8"))}
+    return [earlier[one] for one in mutants if one in earlier]
+
+
+def main() -> int:
+    """Run what the command line asks for; 1 if a mutant survived and nobody said why."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser.add_argument("--only", choices=["core", "types", "reference"])
+    parser.add_argument("--sample", type=int, metavar="N")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--match", metavar="TEXT")
+    parser.add_argument("--report", type=Path, metavar="FILE")
+    parser.add_argument("--resume", type=Path, metavar="FILE")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N")
+    parser.add_argument("--list", action="store_true", help="show the mutants and run none")
+    options = parser.parse_args()
+
+    mutants = all_mutants()
+    whole = not (options.only or options.sample or options.match)
+    if options.only:
+        mutants = [one for one in mutants if part_of(one.file) == options.only]
+    if options.match:
+        mutants = [m for m in mutants if options.match in f"{m.file} {m.function} {m.shown}"]
+    if options.sample is not None:
+        chosen = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
+        mutants = sorted(chosen, key=mutants.index)
+    if not mutants:
+        sys.exit("no mutant fits: nothing would be checked")
+    if options.list:
+        for one in mutants:
+            print(f"{one.file}:{one.line} {one.function} {one.operator}: {one.shown}")
+        print(f"{len(mutants)} mutants")
+        return 0
+
+    started = time.monotonic()
+    preload()
+    results: list[Result] = []
+    known = taken_over(options.resume, mutants) if options.resume else []
+    done = {r.mutant for r in known}
+    with tempfile.TemporaryDirectory(prefix="fixedstep-mutation-") as folder:
+        pool = Pool(Path(folder), options.jobs, options.resume)
+        for core in ("native", "reference"):
+            chosen = [one for one in mutants if core_of(one.file) == core and one not in done]
+            if chosen:
+                results += both_stages(pool, chosen, core)
+    results += known
+    print(f"\n{summary(results)}\n")
+    if options.report:
+        text = f"{summary(results)}\n\n{every_row(results)}\n"
+        options.report.write_text(text, encoding="utf-8")
+
+    unexplained = [r for r in results if r.outcome == "survived" and explanation(r.mutant) is None]
+    unused = unused_explanations(results) if whole else []
+    for text in unused:
+        print(f"explained, but it does not survive: {text}")
+    minutes = (time.monotonic() - started) / 60
+    verdict = "every mutant died or is explained"
+    if unexplained or unused:
+        verdict = f"{len(unexplained)} unexplained survivors, {len(unused)} stale explanations"
+    print(f"{len(results)} mutants in {minutes:.0f} minutes: {verdict}")
+    return 1 if unexplained or unused else 0
+
+
+def preload() -> None:
+    """What every child needs, imported once: a child is a fork and begins with it."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    for name in ("pytest", "hypothesis.stateful", "hypothesis.strategies", "numpy", "cffi"):
+        importlib.import_module(name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
