@@ -37,7 +37,7 @@ PAGES = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *DOC
 ELSEWHERE = {
     "docs/tutorial.md": "test_tutorial.py",
     "docs/choosing-a-rate-and-budget.md": "test_captures.py",
-    **{page: "test_howto.py" for page in PAGES if page.startswith("docs/how-to/")},
+    **{page: "test_how_to.py" for page in PAGES if page.startswith("docs/how-to/")},
 }
 FENCES = ("python", "diff", "sh", "text", "{eval-rst}", "{toctree}", "{help-of}", "{include}")
 COMMANDS = {command.__name__.rpartition(".")[2] for command in cli._COMMANDS}
