@@ -42,26 +42,28 @@ class PygameWindow(PacedWindow):
                 "no pygame window is open; call pygame.display.set_mode((640, 360)) first"
             )
         self._event = event
-        # Minimising comes alone, hiding too; what shows a window again has three names.
-        self._handlers = {
-            pygame.QUIT: self._request_close,
-            pygame.WINDOWMINIMIZED: self._concealed,
-            pygame.WINDOWHIDDEN: self._concealed,
-            pygame.WINDOWRESTORED: self._shown,
-            pygame.WINDOWMAXIMIZED: self._shown,
-            pygame.WINDOWSHOWN: self._shown,
+        self._seen_after = {
+            pygame.WINDOWMINIMIZED: False,
+            pygame.WINDOWHIDDEN: False,
+            pygame.WINDOWRESTORED: True,
+            pygame.WINDOWMAXIMIZED: True,
+            pygame.WINDOWSHOWN: True,
         }
         while not self.binding.closed:
             self.begin_frame()
             self._draw_and_flip()
 
     def _pump(self) -> None:
+        seen = None
         for event in self._pygame.event.get():
             if self._event is not None and self._event(event) is True:
                 continue
-            handler = self._handlers.get(event.type)
-            if handler is not None:
-                handler()
+            if event.type == self._pygame.QUIT:
+                self.binding.request_close()
+            seen = self._seen_after.get(event.type, seen)
+        # The last one counts: a window that opens is shown, hidden and shown, in one frame.
+        if seen is not None:
+            self.set_visible(seen)
 
     def _draw_and_flip(self) -> None:
         if self.binding.draw():

@@ -1,9 +1,9 @@
 """A window of pyglet, whose own loop calls one function of this file as often as it can.
 
-Left alone are ``pyglet.clock``'s intervals. An interval that was missed is never made up: several
-become one call, the next is counted from now, so every late frame lowers the rate, and after a long
-one the ``dt`` that the call is given is no longer the time that passed. Waiting is the pacer's
-here, and ``dt`` is not looked at. Functions that the game schedules itself still run, once a frame.
+Left alone are ``pyglet.clock``'s intervals. Those that were missed become one call, and the next is
+counted from now, so every late frame lowers the rate; the ``dt`` of a call is a float, and not
+always the time that passed. Waiting is the pacer's here, and ``dt`` is not looked at. Functions
+that the game schedules itself still run, between frames.
 
 It refuses to replace pyglet's event loop, which every other window of the program may run on.
 """
