@@ -120,38 +120,55 @@ def walkthrough() -> ModuleType:
 class Walk:
     """The page in a folder of its own."""
 
-    def __init__(self, page: str, folder: Path, plays: list[Play], clock: str) -> None:
+    def __init__(
+        self,
+        page: str,
+        folder: Path,
+        plays: list[Play],
+        clock: str,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
         self._module: Any = walkthrough()
         self._plays = plays
         self.places: list[int] = []
         player = folder / "player"
         player.mkdir()
         (player / "sitecustomize.py").write_text(PLAYER, encoding="utf-8")
-        environment = os.environ | {
+        environment = {
+            **environment,
             "SDL_VIDEODRIVER": "dummy",
             "PYGAME_HIDE_SUPPORT_PROMPT": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONPATH": str(player),
             "PLAYER_CLOCK": clock,
         }
-        squash = folder / "squash"
-        squash.mkdir()
-        self.reader: Reader = self._module.Reader(squash, environment, self.shell)
+        self.reader: Reader = self._module.Reader(folder / "squash", environment, self.shell)
         self.reader.read(page)
 
+    def install(self, commands: str, folder: Path, environment: Mapping[str, str]) -> Ran:
+        """Set up, without the network: the folder, with the suite's own packages in place of a new
+        environment. checks/newcomer has another way, which is the page's."""
+        (folder / "squash").mkdir()
+        (folder / "squash" / ".venv").symlink_to(sys.prefix, target_is_directory=True)
+        *_, last = commands.splitlines()
+        assert last == ".venv/bin/python -m fixedstep info"
+        return self.run(last, folder / "squash", environment)
+
+    def run(self, commands: str, folder: Path, environment: Mapping[str, str]) -> Ran:
+        """Run commands to their end."""
+        ran: Ran = self._module.run(["bash", "-euc", commands], folder, environment)
+        return ran
+
     def shell(self, command: list[str], folder: Path, environment: Mapping[str, str]) -> Ran:
-        """Run the commands of a block."""
-        text = command[-1]
-        if "-m venv .venv" in text:
-            (folder / ".venv").symlink_to(sys.prefix, target_is_directory=True)
-            *_, text = text.splitlines()
-            assert text == ".venv/bin/python -m fixedstep info"
-        if text != ".venv/bin/python squash.py\n":
-            assert "squash.py" not in text
-            ran: Ran = self._module.run(["bash", "-euc", text], folder, environment)
-            return ran
+        """What the reader calls for a block of commands."""
+        commands = command[-1]
+        if "-m venv .venv" in commands:
+            return self.install(commands, folder.parent, environment)
+        if "squash.py" not in commands:
+            return self.run(commands, folder, environment)
+        assert commands == ".venv/bin/python squash.py\n"
         script = json.dumps(self._plays[len(self.places)])
-        played: Ran = self._module.run(command, folder, {**environment, "PLAYER_SCRIPT": script})
+        played = self.run(commands, folder, {**environment, "PLAYER_SCRIPT": script})
         assert played.code == 0, played.err
         self.places.append(int(played.err))
         return played

@@ -1,0 +1,133 @@
+"""A newcomer's walk through README and tutorial: a clone, a clean folder, new virtual environments,
+and every command as it is printed, with what it printed.
+
+    python checks/newcomer/walk.py FOLDER
+
+FOLDER must not be there. The clone goes into it, and beside the clone the tutorial's game. Packages
+are installed from the network, as the pages say; the windows are SDL's that nobody sees, and a
+player presses the keys that the tutorial asks for. The commands of README's table are run too, but
+those that want a file which only a game or a player has. The tests that README names are the gate's
+business and are run with ``--tests``.
+
+It ends with exit code 1 at the first command that fails or prints something else than the page
+says. Nothing of the environment it runs in reaches the commands but the path and the settings of
+pip. It needs pytest, like the test of the tutorial, whose player it borrows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+
+TOP = Path(__file__).resolve().parents[2]
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT")
+# What a newcomer has no file for yet.
+NEED_FILES = ("fixedstep analyze", "fixedstep diff")
+LINES_SHOWN = 12
+
+
+def loaded(name: str) -> ModuleType:
+    """A file of the suite, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, TOP / "tests" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+reading: Any = loaded("walkthrough")
+tutorial: Any = loaded("test_tutorial")
+
+
+def environment() -> dict[str, str]:
+    """A login's, without what this process was started with."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in KEPT or name.startswith(("PIP_", "LC_"))
+    }
+
+
+def told(commands: str, folder: Path, environment: Mapping[str, str]) -> Any:
+    """Run commands one by one in one shell, and tell what they were and what came of them."""
+    for line in commands.splitlines():
+        print(f"{folder.name}$ {line}", flush=True)
+    started = time.monotonic()
+    ran = reading.run(["bash", "-euc", commands], folder, environment)
+    lines = (ran.out + ran.err).splitlines()
+    left_out = len(lines) - LINES_SHOWN
+    for line in lines if left_out <= 1 else [f"({left_out} lines)", *lines[-LINES_SHOWN:]]:
+        print(f"    {line}")
+    print(f"    -- exit code {ran.code}, {time.monotonic() - started:.0f} s\n", flush=True)
+    return ran
+
+
+class Walk(tutorial.Walk):  # type: ignore[misc]
+    """The tutorial, with nothing replaced."""
+
+    def install(self, commands: str, folder: Path, environment: Mapping[str, str]) -> Any:
+        """As printed."""
+        return told(commands, folder, environment)
+
+    def run(self, commands: str, folder: Path, environment: Mapping[str, str]) -> Any:
+        """As printed."""
+        return told(commands, folder, environment)
+
+
+def readme(folder: Path, *, tests: bool) -> None:
+    """README's blocks of commands, and those of its table that need no file."""
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    blocks = [block for block in reading.blocks(page) if block.language == "sh"]
+    assert blocks, "README has no commands"
+    table = [
+        command
+        for command in re.findall(r"(?m)^\| `(fixedstep [^`]+)` \|", page)
+        if not command.startswith(NEED_FILES)
+    ]
+    assert table, "README has no table of commands"
+    for block in blocks:
+        if "pytest" in block.text and not tests:
+            continue
+        if told(block.text, folder, environment()).code:
+            raise AssertionError(f"README, line {block.line}")
+    path = os.pathsep.join([str(folder / ".venv" / "bin"), os.environ["PATH"]])
+    for command in table:
+        if told(command, folder, environment() | {"PATH": path}).code:
+            raise AssertionError(f"README, {command}")
+
+
+def main() -> int:
+    """Clone, walk, sum up."""
+    parser = argparse.ArgumentParser(description="README and tutorial, as a newcomer has them.")
+    parser.add_argument("folder", type=Path, help="where to; must not be there")
+    parser.add_argument("--tests", action="store_true", help="run README's tests as well")
+    arguments = parser.parse_args()
+    folder = arguments.folder.resolve()
+    folder.mkdir()
+    clone = folder / "fixedstep"
+    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(TOP), str(clone)], check=True)
+    page = (clone / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    try:
+        readme(clone, tests=arguments.tests)
+        walk = Walk(page, folder, tutorial.SHORT_PLAYS, "real", environment())
+    except AssertionError as error:
+        print(f"FAILED: {error}")
+        return 1
+    print(f"README and tutorial are as printed; {len(walk.reader.commands)} commands in the second")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
