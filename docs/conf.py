@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 from typing import TYPE_CHECKING, ClassVar
 
 # The reference core is the one whose functions have annotations; the C types have the same
@@ -74,6 +75,27 @@ class HelpOf(SphinxDirective):
         return [nodes.literal_block(said.getvalue(), said.getvalue(), language="text")]
 
 
+# Defaults are shown as they are written, since a clock's own repr is an address; these names say
+# less to a reader than their values.
+DEFAULTS = {
+    "_NOTHING": "0",
+    "ORIGIN": "0",
+    "LONGEST_FRAME": "250_000_000",
+    "FNV_OFFSET": "0xCBF29CE484222325",
+}
+
+
+def signature_with_values(*event: object) -> tuple[str, object] | None:
+    """A signature with the values in the places of ``DEFAULTS``."""
+    *_, signature, returned = event
+    if not isinstance(signature, str):
+        return None
+    for name, value in DEFAULTS.items():
+        signature = re.sub(rf"= {name}\b", f"= {value}", signature)
+    return signature, returned
+
+
 def setup(app: Sphinx) -> None:
-    """What Sphinx calls: the one directive of this site."""
+    """What Sphinx calls: the one directive and the one hook of this site."""
     app.add_directive("help-of", HelpOf)
+    app.connect("autodoc-process-signature", signature_with_values)

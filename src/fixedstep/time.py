@@ -99,6 +99,7 @@ class Timestep(_Value):
 
     __slots__ = ()
     HZ_60: ClassVar[Timestep]
+    """A sixtieth of a second to the nearest nanosecond: ``Timestep(16_666_667)``."""
 
     def __init__(self, nanos: SupportsIndex) -> None:
         self._set(
@@ -183,6 +184,7 @@ class StepBudget(_Value):
 
     __slots__ = ()
     DEFAULT: ClassVar[StepBudget]
+    """Five steps a frame."""
 
     def __init__(self, steps: SupportsIndex) -> None:
         self._set(

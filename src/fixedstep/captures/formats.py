@@ -1,6 +1,6 @@
 """Which format a capture is in, told from its content: names of files say what people hoped.
 
-Each format has a file of its own that turns a `Source` into a `Capture`; here is only the choice
+Each format has a file of its own that turns a ``Source`` into a `Capture`; here is only the choice
 between them. What is recognised and holds no frame times is refused with what it is; what is not
 recognised is refused with what was looked for. Nothing is tried twice: a reader that was chosen and
 fails says why, and no other gets the file.

@@ -19,7 +19,7 @@ them.
 The timers lie in a heap. ``bench/timers.py`` plays ticks in which every due timer is scheduled
 anew, 1 to 600 ticks ahead, and every fourth of those cancelled and scheduled once more. Time a
 tick, as a multiple of the heap's, and the heap's in microseconds (medians, CPython 3.11, with 0.03,
-0.3 and 20 timers due a tick):
+0.3 and 20 timers due a tick)::
 
     timers    scan every tick    scan when one is due    sorted list    heap
         10          4.0                 0.9                  1.1        0.3 us
