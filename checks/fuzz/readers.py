@@ -1,0 +1,282 @@
+"""The readers of files against files that nobody would write: run by run.py, one reader a process.
+
+The rule for every input is: what the file says, or an error of the documented type that fits a
+screen; never another exception, never a hang, never more memory than the limit in run.py. What a
+file says is not worked out a second time here. It is held against itself: the same bytes in a gzip
+file, as UTF-16, handed over in pieces of any size, or what was read written again and read again,
+must say the same. Numbers are the exception: decimal text has an oracle in exact fractions.
+
+It uses the plain Python core. What the readers do with the compiled one is the same calls.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from itertools import accumulate
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+with atheris.instrument_imports(include=["fixedstep"]):
+    from fixedstep import Nanos, Rate, StateHash, StepBudget, Timestep, captures, reference
+    from fixedstep.arguments import U64_MAX
+    from fixedstep.captures import CaptureError, Settings, analysis, decimal_text, json_stream
+    from fixedstep.captures.trace import Reader, Trace, TraceError, TraceWriter
+    from fixedstep.cli.replay import Replay
+    from fixedstep.sim import recording
+    from fixedstep.sim.recording import Recording, ReplayError
+    from fixedstep.sim.replay import PolicyMismatch, compare, play
+    from fixedstep.sim.session import Mode, Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Characters of an error or a warning. It may quote from the file, and then in part.
+LONGEST_MESSAGE = 1000
+SETTINGS = Settings(
+    timesteps=(Timestep.HZ_60, Rate(60)), resync_over=10**9, histogram=True, stall_over=0
+)
+UNITS = tuple(decimal_text.UNITS)
+
+
+class Dribble(io.BytesIO):
+    """A file that hands over a few bytes at a time, as a pipe may."""
+
+    def __init__(self, data: bytes, size: int) -> None:
+        super().__init__(data)
+        self._size = size
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """At most so many bytes; all of them where no size is asked for."""
+        return super().read(size if size is None or size < 0 else min(size, self._size))
+
+
+def _clear(message: str) -> None:
+    assert 20 < len(message) < LONGEST_MESSAGE, f"a message of {len(message)} characters"
+
+
+def _read(data: bytes, unit: str | None, size: int = 1 << 16) -> Any:
+    """A capture as plain values, or the text of its refusal."""
+    sys.stdin = SimpleNamespace(buffer=Dribble(data, size))
+    try:
+        capture = captures.read("-", unit)
+    except CaptureError as error:
+        return str(error)
+    groups = [(group.title, list(group.deltas)) for group in capture.groups]
+    return capture.format, capture.rows, groups, capture.warnings, capture
+
+
+def _same(one: Any, other: Any) -> None:
+    if isinstance(one, str) or isinstance(other, str):
+        assert type(one) is type(other), (one, other)
+    else:
+        assert one[:4] == other[:4], (one, other)
+
+
+def check_captures(data: bytes) -> None:
+    """All formats, and the analysis of what was read."""
+    unit = None
+    found = _read(data, None)
+    if isinstance(found, str):
+        _clear(found)
+        unit = UNITS[len(data) % 4]
+        found = _read(data, unit)
+    if isinstance(found, str):
+        _clear(found)
+    else:
+        _capture(found[4], data)
+    text = data.decode("utf-8", "replace")
+    if data.startswith(b"\x1f\x8b") or len(data) % 3 == 0:
+        json_stream._PIECE = 1 + len(data) % 61
+        _same(_read(data, unit, 1 + len(data) % 7), found)
+        json_stream._PIECE = 1 << 16
+    elif len(data) % 3 == 1:
+        _same(_read(gzip.compress(data, 1), unit), found)
+    elif text.encode() == data and data[:1].isascii():
+        _same(_read(text.encode("utf-16"), unit), found)
+
+
+def _capture(capture: captures.Capture, data: bytes) -> None:
+    for warning in capture.warnings:
+        _clear(warning)
+    assert capture.groups
+    frames = sum(group.frames for group in capture.groups)
+    assert frames <= capture.rows
+    assert data.startswith(b"\x1f\x8b") or capture.rows <= len(data)
+    for group in capture.groups:
+        deltas = list(group.deltas)
+        assert list(group.timestamps()) == list(accumulate(deltas))
+        assert sum(deltas) == group.total <= U64_MAX
+        try:
+            figures = analysis.report(group, SETTINGS, reference)
+        except CaptureError as error:
+            _clear(str(error))
+            continue
+        for schedule, (scale, unit) in zip(
+            figures["schedules"], ((1, 16_666_667), (60, 10**9)), strict=True
+        ):
+            due = schedule["steps"] + schedule["dropped"]
+            assert due * unit + schedule["remainder"] == group.total * scale
+
+
+def check_decimal(data: bytes) -> None:
+    """Decimal text against exact fractions."""
+    unit = UNITS[data[0] % 4] if data else "ms"
+    text = data[1:].decode("utf-8", "replace")
+    found: int | None
+    try:
+        found = decimal_text.nanoseconds(text, unit)
+    except ValueError:
+        found = None
+    exact, far = _exact(text, unit)
+    assert found == exact or (found is None and far), (text, unit, found, exact)
+
+
+def _exact(text: str, unit: str) -> tuple[int | None, bool]:
+    """Nanoseconds, None for what must be refused, and whether the exponent is out of all use: what
+    rounds to nothing may be refused there."""
+    try:
+        sign, digits, exponent = Decimal(text).as_tuple()
+    except InvalidOperation:
+        return None, False
+    if set(text) - set("0123456789+-.eE") or not isinstance(exponent, int):
+        return None, False
+    far = abs(exponent) > 5000
+    number = int("".join(map(str, digits))) * (-1 if sign else 1)
+    if number == 0:
+        return 0, far
+    if far:
+        return (0 if exponent < 0 < number else None), True
+    scaled = number * Fraction(10) ** (exponent + decimal_text.UNITS[unit])
+    rounded = round(scaled)  # of fractions: half to even
+    return (rounded if scaled > 0 and rounded <= U64_MAX else None), False
+
+
+def check_trace(data: bytes) -> None:
+    """Traces of schedules: read, planned again, written again, and read as a capture."""
+    try:
+        trace = Reader("the trace", io.BytesIO(data)).read()
+    except TraceError as error:
+        _clear(str(error))
+        trace = None
+    as_capture = _read(data, None)
+    if trace is None:
+        assert isinstance(as_capture, str) or as_capture[0] != "fixedstep trace"
+        return
+    operations = list(trace.operations())
+    frames = sum(operation.kind == "frame" for operation in operations)
+    if not isinstance(as_capture, str):
+        assert as_capture[1] == frames > 0
+    replay = Replay(trace, {"reference": reference})
+    assert (replay.frames, replay.frames + replay.resyncs) == (frames, len(trace))
+    again = _written_again(trace)
+    assert list(again.operations()) == operations
+    assert (again.timestep, again.budget, again.start, again.stats) == (
+        trace.timestep,
+        trace.budget,
+        trace.start,
+        trace.stats,
+    )
+    assert (trace.cut_line is None) == (trace.stats is not None)
+    assert trace.cut_line is None or trace.cut_line == len(trace) + 2
+
+
+def _written_again(trace: Trace) -> Trace:
+    file = io.StringIO()
+    writer = TraceWriter(file, trace.timestep, trace.budget, trace.start)
+    for kind, now, digest in trace.operations():
+        if kind == "frame":
+            writer.frame(now, digest)
+        else:
+            writer.resync(now)
+    if trace.stats is not None:
+        writer.finish(trace.stats)
+    return Reader("written again", io.BytesIO(file.getvalue().encode())).read()
+
+
+def _recording(data: bytes, chunk: int) -> tuple[Recording, list[recording.RecordedTick]] | str:
+    file = io.TextIOWrapper(io.BytesIO(data), "utf-8")
+    file._CHUNK_SIZE = chunk  # type: ignore[attr-defined] # a piece may end anywhere
+    try:
+        found = Recording(file)
+        return found, list(found)
+    except ReplayError as error:
+        return str(error)
+
+
+def check_recording(data: bytes) -> None:
+    """Recordings of ticks: read, compared with themselves, played, written again."""
+    found = _recording(data, 8192)
+    pieces = _recording(data, 1 + len(data) % 61)
+    if isinstance(found, str) or isinstance(pieces, str):
+        assert type(found) is type(pieces), (found, pieces)
+        _clear(str(found))
+        return
+    read, ticks = found
+    assert (read.fault, read.missing) == (pieces[0].fault, pieces[0].missing)
+    assert read.ticks == len(ticks)
+    assert ticks == pieces[1]
+    assert compare(ticks, pieces[1]) == (None, len(ticks), 0, 0)
+    changed = [tick._replace(digests={**tick.digests, "one more": 1}) for tick in ticks[-1:]]
+    parted = compare(ticks, ticks[:-1] + changed).divergence
+    assert not ticks or (parted is not None and parted.tick == ticks[-1].tick and str(parted))
+
+    file = io.StringIO()
+    recorder = recording.Recorder(file, read.policies)
+    for tick in ticks:
+        recorder.tick(
+            tick.tick,
+            tick.input,
+            tick.digests,
+            completions=tick.completions,
+            phases=tick.phases,
+            refused=tick.refused,
+        )
+    if not read.missing:
+        recorder.finish(read.fault)
+    again = _recording(file.getvalue().encode(), 8192)
+    assert not isinstance(again, str), again
+    assert again[1] == ticks
+    assert again[0].policies == read.policies
+    assert bool(again[0].missing) == bool(read.missing)
+    _played(data, read.policies, len(ticks))
+
+
+def _played(data: bytes, policies: recording.Policies, ticks: int) -> None:
+    session: Session[dict[str, int], dict[str, int]] = Session(
+        dict,
+        lambda world, tick_input, tick: world.update(x=tick.number),
+        {},
+        actions=policies.actions,
+        timestep=policies.timestep,
+        budget=StepBudget(policies.budget.steps),
+        max_delta=None if policies.max_delta is None else Nanos(policies.max_delta),
+        digests=lambda world: {"x": StateHash().absorb_u64(world["x"])},
+        mode=Mode.PAUSED,
+        tick=policies.first_tick,
+    )
+    try:
+        played = play(Recording(io.StringIO(data.decode("utf-8"))), session)
+    except PolicyMismatch as error:
+        _clear(str(error))
+        assert policies.capacities
+    else:
+        assert played.compared == ticks or played.divergence is not None
+
+
+CHECKS: dict[str, Callable[[bytes], None]] = {
+    "captures": check_captures,
+    "decimal": check_decimal,
+    "trace": check_trace,
+    "recording": check_recording,
+}
+
+if __name__ == "__main__":
+    _check = CHECKS[sys.argv.pop(1)]
+    atheris.Setup(sys.argv, _check)
+    atheris.Fuzz()

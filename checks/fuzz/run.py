@@ -1,0 +1,378 @@
+"""All fuzzers, one after the other, and a table of what each did.
+
+    python checks/fuzz/run.py --seconds 5                      # for every change: a minute
+    python checks/fuzz/run.py --seconds 600 --corpus DIR       # for a release, or a night
+
+The C core is fuzzed by libFuzzer, built by clang with the address, the undefined-behaviour and,
+where wrapping is not meant, the unsigned-overflow sanitizer; the readers of files by atheris, which
+is libFuzzer for Python (``pip install atheris``). What each holds its findings against is told at
+its top: schedule.c, hash.c, batch.c, readers.py.
+
+A fuzzer that finds nothing says something only if it would have found something. So every one is
+first run on copies with a fault planted, and must find it within a minute, before it is run on what
+ships. Exit code 1 for a finding, whose input is named, or for a planted fault that was not found.
+
+``DIR`` keeps the inputs that reach something new, and what they found, so that the next run goes on
+where this one ended. The project keeps none of these: from nothing, each C fuzzer is through all
+edges of the core in a second, and the readers start from the small files in ``tests`` and
+``corpus``, which are whole files that people can read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+FLAGS = (
+    *("-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Wconversion", "-Werror"),
+    "-fsanitize=fuzzer,address,undefined,unsigned-integer-overflow",
+    "-fno-sanitize-recover=all",
+    f"-fsanitize-ignorelist={HERE / 'wrapping.txt'}",
+)
+#: Seconds that a planted fault may stay unfound.
+PATIENCE = 60
+
+
+class Fault(NamedTuple):
+    """A mistake to be planted."""
+
+    name: str
+    file: str
+    right: str
+    wrong: str
+
+
+class Fuzzer(NamedTuple):
+    """A harness, how long its inputs get, and what it must find when it is there."""
+
+    name: str
+    longest: int
+    faults: tuple[Fault, ...]
+    seeds: tuple[str, ...] = ()
+
+
+CORE = (
+    Fuzzer(
+        "schedule",
+        512,
+        (
+            Fault(
+                "a product that saturates one too early",
+                "fs_saturating.h",
+                "return a != 0 && b > UINT64_MAX / a ?",
+                "return a != 0 && b >= UINT64_MAX / a ?",
+            ),
+            Fault(
+                "a quotient of exactly 2**64",
+                "fs_saturating.h",
+                "if (high >= c) {",
+                "if (high > c) {",
+            ),
+            Fault(
+                "steps cut to 32 bits before the budget",
+                "fs_schedule.h",
+                "due < loop->budget ?",
+                "(uint32_t)due < loop->budget ?",
+            ),
+            Fault(
+                "an alpha of 1",
+                "fs_schedule.c",
+                "return alpha < below_one ? alpha : below_one;",
+                "return alpha + 0 * below_one;",
+            ),
+        ),
+    ),
+    Fuzzer(
+        "hash",
+        4096,
+        (
+            Fault(
+                "two bits of a chunk's start",
+                "fs_hash.c",
+                "for (unsigned k = 2; k < 8; k += 2) {",
+                "for (unsigned k = 2; k < 6; k += 2) {",
+            ),
+            Fault(
+                "a block that ends 8 bytes behind the data",
+                "fs_hash.c",
+                "const size_t done = fs_hash_blocks(&state, bytes, size);",
+                "const size_t done = fs_hash_blocks(&state, bytes, size + 8);",
+            ),
+            Fault(
+                "a scale of 0 left out of a plan",
+                "fs_schedule.h",
+                "return plan->scale == 1 ? state",
+                "return plan->scale <= 1 ? state",
+            ),
+        ),
+    ),
+    Fuzzer(
+        "batch",
+        2048,
+        (
+            Fault(
+                "the timestamp behind the last",
+                "fs_batch.c",
+                "fs_loop_begin_frame(&at, timestamps[i])",
+                "fs_loop_begin_frame(&at, timestamps[i + 1])",
+            ),
+            Fault(
+                "a bank that is not stored",
+                "fs_batch.c",
+                "    *loop = at;\n",
+                "    at.bank = loop->bank;\n    *loop = at;\n",
+            ),
+            Fault(
+                "a tally that begins at 0",
+                "fs_batch.c",
+                "        tally = *stats;\n",
+                "        tally.schedule_hash = stats->schedule_hash;\n",
+            ),
+        ),
+    ),
+)
+READERS = (
+    Fuzzer(
+        "captures",
+        4096,
+        (
+            Fault(
+                "a log of no rows taken for one of two",
+                "captures/mangohud.py",
+                "if len(first) < 2:",
+                "if len(first) < 0:",
+            ),
+            Fault(
+                "the first piece of a pipe taken for the file",
+                "captures/source.py",
+                "while count < len(view):",
+                "while count == 0 and len(view) > 0:",
+            ),
+        ),
+        ("tests/data/captures",),
+    ),
+    Fuzzer(
+        "decimal",
+        64,
+        (
+            Fault(
+                "22 digits of nanoseconds",
+                "captures/decimal_text.py",
+                "len(whole) + places <= 19",
+                "len(text) <= 18",
+            ),
+        ),
+    ),
+    Fuzzer(
+        "trace",
+        4096,
+        (
+            Fault(
+                "a digest read as a decimal number",
+                "captures/trace.py",
+                "return int(value, 16)",
+                "return int(value[2:], 10)",
+            ),
+        ),
+        ("checks/fuzz/corpus/trace",),
+    ),
+    Fuzzer(
+        "recording",
+        4096,
+        (
+            Fault(
+                "a tick of any number",
+                "sim/recording.py",
+                "if number != expected:",
+                "if number != expected and number > 2**64:",
+            ),
+            Fault(
+                "a digest with more behind it",
+                "sim/recording.py",
+                "not _DIGEST.fullmatch(digest)",
+                "not _DIGEST.match(digest)",
+            ),
+        ),
+        ("checks/fuzz/corpus/recording",),
+    ),
+)
+
+
+class Outcome(NamedTuple):
+    """What a fuzzer did, from what libFuzzer prints."""
+
+    executions: int
+    per_second: int
+    edges: int
+    inputs: int
+    finding: str
+    """The file with the input; empty where nothing was found."""
+    printed: str
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run what the command line asks for."""
+    names = [fuzzer.name for fuzzer in (*CORE, *READERS)]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seconds", type=int, default=5, help="for each fuzzer")
+    parser.add_argument("--corpus", type=Path, metavar="DIR", help="keep inputs and findings there")
+    parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="FUZZER")
+    options = parser.parse_args(argv)
+    bench = Bench(options.corpus and options.corpus.resolve(), options.seconds)
+    failed = False
+    for fuzzer in (*CORE, *READERS):
+        if fuzzer.name in options.only:
+            failed |= bench.run(fuzzer)
+    print(bench.table())
+    return int(failed)
+
+
+class Bench:
+    """Where the fuzzers are built and run."""
+
+    def __init__(self, kept: Path | None, seconds: int) -> None:
+        self._kept = kept
+        self._seconds = seconds
+        self._rows = [
+            ("fuzzer", "executions", "exec/s", "seconds", "edges", "corpus", "planted", "findings")
+        ]
+
+    def run(self, fuzzer: Fuzzer) -> bool:
+        """The planted faults, then what ships. Whether anything is wrong."""
+        with tempfile.TemporaryDirectory() as folder:
+            work = Path(folder)
+            found = [
+                self._finds(fuzzer, fault, work / str(number))
+                for number, fault in enumerate(fuzzer.faults)
+            ]
+            _build(fuzzer, work / "ships", None)
+            with _folder(self._kept and self._kept / fuzzer.name) as corpus:
+                findings = (self._kept or Path(tempfile.gettempdir())) / "findings"
+                findings.mkdir(exist_ok=True)
+                outcome = _fuzz(fuzzer, work / "ships", corpus, findings, self._seconds)
+        if outcome.finding:
+            print(outcome.printed)
+            print(f"{fuzzer.name}: FOUND: run again with {outcome.finding}")
+        self._rows.append(
+            (
+                fuzzer.name,
+                f"{outcome.executions:,}",
+                f"{outcome.per_second:,}",
+                str(self._seconds),
+                str(outcome.edges),
+                str(outcome.inputs),
+                f"{sum(found)} of {len(found)} found",
+                outcome.finding or "none",
+            )
+        )
+        return bool(outcome.finding) or not all(found)
+
+    def _finds(self, fuzzer: Fuzzer, fault: Fault, work: Path) -> bool:
+        _build(fuzzer, work, fault)
+        corpus = work / "corpus"
+        corpus.mkdir()
+        outcome = _fuzz(fuzzer, work, corpus, work, PATIENCE)
+        told = f"found after {outcome.executions:,} executions" if outcome.finding else "NOT FOUND"
+        print(f"{fuzzer.name}: planted: {fault.name}: {told}", flush=True)
+        return bool(outcome.finding)
+
+    def table(self) -> str:
+        """A line a fuzzer."""
+        widths = [max(map(len, column)) for column in zip(*self._rows, strict=True)]
+        return "\n".join(
+            "  ".join(
+                cell.ljust(width) if index in (0, 6, 7) else cell.rjust(width)
+                for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in self._rows
+        )
+
+
+@contextlib.contextmanager
+def _folder(kept: Path | None) -> Iterator[Path]:
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        yield kept
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def _copy(source: Path, target: Path, fault: Fault | None) -> None:
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    if fault is None:
+        return
+    file = target / fault.file
+    text = file.read_text("utf-8")
+    if text.count(fault.right) != 1:
+        sys.exit(f"{fault.file} no longer has {fault.right!r} once: plant another fault")
+    file.write_text(text.replace(fault.right, fault.wrong), "utf-8")
+
+
+def _build(fuzzer: Fuzzer, work: Path, fault: Fault | None) -> None:
+    """A copy of the code and, for C, the program, in a folder that is not there yet."""
+    work.mkdir()
+    if fuzzer in READERS:
+        _copy(ROOT / "src" / "fixedstep", work / "fixedstep", fault)
+        return
+    core = work / "core"
+    _copy(ROOT / "csrc" / "core", core, fault)
+    sources = map(str, (HERE / f"{fuzzer.name}.c", *sorted(core.glob("*.c"))))
+    program = str(work / fuzzer.name)
+    subprocess.run(["clang", *FLAGS, f"-I{core}", f"-I{HERE}", *sources, "-o", program], check=True)
+
+
+def _fuzz(fuzzer: Fuzzer, work: Path, corpus: Path, findings: Path, seconds: int) -> Outcome:
+    """Run what was built in ``work``."""
+    reader = [sys.executable, "-B", str(HERE / "readers.py"), fuzzer.name]
+    words = HERE / f"{fuzzer.name}.dict"
+    ended = subprocess.run(
+        [
+            *(reader if fuzzer in READERS else [str(work / fuzzer.name)]),
+            f"-max_total_time={seconds}",
+            f"-max_len={fuzzer.longest}",
+            f"-artifact_prefix={findings}/{fuzzer.name}-",
+            *("-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"),
+            *([f"-dict={words}"] if words.exists() else []),
+            str(corpus),
+            *(str(ROOT / seeds) for seeds in fuzzer.seeds),
+        ],
+        env=os.environ | {"PYTHONPATH": str(work), "FIXEDSTEP_BACKEND": "reference"},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    printed = ended.stdout + ended.stderr
+    finding = re.search(r"Test unit written to (\S+)", printed)
+    if (ended.returncode != 0) != (finding is not None):
+        sys.exit(f"{printed}\n{fuzzer.name} did not run: exit code {ended.returncode}")
+
+    def last(pattern: str) -> int:
+        return int((re.findall(pattern, printed) or ["0"])[-1])
+
+    return Outcome(
+        last(r"stat::number_of_executed_units: +(\d+)") or last(r"(?m)^#(\d+)"),
+        last(r"stat::average_exec_per_sec: +(\d+)"),
+        last(r" cov: (\d+)"),
+        sum(1 for _ in corpus.iterdir()),
+        finding.group(1) if finding else "",
+        printed,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
