@@ -5,11 +5,18 @@ from __future__ import annotations
 import asyncio
 import doctest
 import importlib
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 from fixedstep import Rate, Step, StepBudget, Timestamp
 from fixedstep.host.asyncio_server import TickServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SECOND = 10**9
 MS = 10**6
@@ -78,6 +85,23 @@ def test_a_handler_that_blocks_costs_reported_steps_and_no_message() -> None:
     assert len(network.seen) >= 9_900
 
 
+def test_a_frame_that_the_event_loop_wakes_late_is_on_time() -> None:
+    """Its work was done. How late the loop is, is in the lateness; only work makes a frame late."""
+    network = Network()
+    sleep = network.sleep
+
+    async def late(seconds: float) -> None:
+        await sleep(seconds)
+        network.at += 400_000 if seconds else 0
+
+    network.server = TickServer(network.step, rate=Rate(20), clock=network.clock, sleep=late)
+    asyncio.run(network.server.run())
+    pacing = network.server.pacing()
+    assert (pacing.on_time, pacing.late, pacing.skipped) == (pacing.scheduled, 0, 0)
+    assert pacing.scheduled >= 199
+    assert pacing.largest_lateness == 400_000
+
+
 def test_a_step_that_is_always_too_slow_still_yields() -> None:
     network = Network()
     others = 0
@@ -121,6 +145,72 @@ def test_a_step_that_raises_ends_the_run() -> None:
     network.server = TickServer(bad, clock=network.clock, sleep=network.sleep)
     with pytest.raises(ArithmeticError):
         asyncio.run(network.server.run())
+
+
+def test_a_clock_that_stands_still_ends_the_run_and_keeps_what_is_queued() -> None:
+    """It used to wait for ever. The sleeps are real awaits, so others run meanwhile."""
+    network = Network()
+    slept: list[float] = []
+    others = 0
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        await asyncio.sleep(0)
+
+    server: TickServer[int] = TickServer(network.step, clock=network.clock, sleep=sleep)
+    server.post(7)
+
+    async def main() -> None:
+        nonlocal others
+        run = asyncio.create_task(server.run())
+        while not run.done():
+            others += 1
+            await asyncio.sleep(0)
+        with pytest.raises(RuntimeError, match=f"stands still at {3 * SECOND} ns, 50000000 ns"):
+            await run
+
+    asyncio.run(main())
+    assert sum(slept) == pytest.approx(1)  # a second of sleeps without a move is enough
+    assert others >= len(slept)
+    assert (network.ticks, server.waiting) == ([], 1)
+
+
+def test_a_coarse_clock_is_no_still_one() -> None:
+    """It moves every 15.625 ms, and a sleep ends before it shows it."""
+    network = Network()
+    quantum = 15_625_000
+    network.server = TickServer(
+        network.step,
+        rate=Rate(20),
+        clock=lambda: Timestamp(network.at // quantum * quantum),
+        sleep=network.sleep,
+    )
+    asyncio.run(network.server.run())
+    assert network.server.stats.steps_dropped == 0
+    assert 199 <= len(network.ticks) <= 200
+
+
+def test_the_example_loses_no_line_when_a_step_blocks(source: Path) -> None:
+    """On the real clock and real sockets. 300 ms are six ticks at least, and five may run."""
+    options = ["--clients", "20", "--seconds", "1", "--block-ms", "300"]
+    found = subprocess.run(
+        [
+            sys.executable,
+            "-W",
+            "error",
+            str(source.parent / "examples" / "tick_server.py"),
+            *options,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "lines     400 handled, 0 lost\n" in found.stdout
+    counts = re.search(r"ticks     (\d+), and (\d+) dropped", found.stdout)
+    assert counts is not None
+    assert int(counts[1]) >= 10
+    assert int(counts[2]) >= 1
 
 
 def test_a_bad_rate_is_refused_before_the_run() -> None:

@@ -277,6 +277,47 @@ def test_a_rate_that_is_none_is_named() -> None:
     assert pacer.rate == Rate(60)
 
 
+def test_what_is_left_is_for_a_caller_that_waits_by_itself() -> None:
+    world = World()
+    pacer = world.pacer(Rate(60))
+    assert pacer.left() == 0  # there is no grid yet
+    pacer.wait()
+    assert pacer.left() == 16_666_666
+    world.at += 16_666_666
+    assert pacer.left() == 0
+    world.at += 1_000
+    assert pacer.left() == 0
+    pacer.wait()
+    world.at += 17 * MS  # and this one is late, for the control
+    assert pacer.left() == 0
+    pacer.wait()
+    report = pacer.report()
+    assert (report.on_time, report.late, world.sleeps) == (1, 1, 0)
+
+
+def test_what_is_left_is_nothing_without_a_rate_or_after_a_clock_that_went_back() -> None:
+    world = World(at=9 * SECOND)
+    assert world.pacer(None).left() == 0
+    pacer = world.pacer(Rate(60))
+    pacer.wait()
+    world.at = 5
+    assert pacer.left() == 0
+    assert pacer.wait() == 5
+    assert pacer.report().resets == 1
+
+
+def test_a_frame_that_asked_in_time_before_a_reset_says_nothing_of_the_next() -> None:
+    world = World()
+    pacer = world.pacer(Rate(60))
+    pacer.wait()
+    assert pacer.left() > 0
+    pacer.reset()
+    pacer.wait()
+    world.at += 20 * MS
+    pacer.wait()
+    assert pacer.report().late == 1
+
+
 def test_a_report_is_a_snapshot() -> None:
     pacer = World().pacer(Rate(60))
     pacer.wait()

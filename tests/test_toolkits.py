@@ -13,6 +13,8 @@ two frames, in that sleep.
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 import time
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -27,6 +29,7 @@ from fixedstep.host.pygame_window import PygameWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+    from pathlib import Path
 
 SECOND = 10**9
 MS = 10**6
@@ -388,6 +391,32 @@ def test_the_command_opens_and_closes_the_window_on_the_machines_clock(toolkit: 
     began = monotonic.now()
     assert main(["demo", "--window", toolkit, "--seconds", "0.5"]) == 0
     assert monotonic.now() - began >= SECOND // 2
+
+
+@each_toolkit
+def test_the_example_shows_the_ball_until_it_is_closed(
+    toolkit: str, desk: Desk, source: Path
+) -> None:
+    """A process of its own, on the machine's clock."""
+    path = source.parent / "examples" / f"ball_{toolkit}.py"
+    with subprocess.Popen([sys.executable, path], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            pictures = set()
+            for _ in range(600):
+                time.sleep(0.05)
+                window = desk.find()
+                if window is None or window.get_attributes().map_state != desk.X.IsViewable:
+                    continue
+                image = window.get_image(0, STRIP, WIDTH, HEIGHT, desk.X.ZPixmap, 0xFFFFFFFF)
+                if bytes(reversed(BALL)) in image.data:
+                    pictures.add(image.data)
+                if len(pictures) > 4:
+                    break
+            assert len(pictures) > 4
+            desk.close(window)
+            assert process.wait(timeout=60) == 0
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("toolkit", ["pygame"])

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from .. import FrameLoop, FrameStats, Rate, StepBudget
 from ..time import Timestamp
 from . import monotonic
-from .pacer import FramePacer
+from .pacer import FramePacer, StandstillWatch
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -77,7 +77,8 @@ class TickServer(Generic[M]):
         self._stopping = True
 
     async def run(self) -> None:
-        """Tick until `stop`. A step that raises ends it with that exception.
+        """Tick until `stop`. A step that raises ends it with that exception, a clock that stands
+        still with RuntimeError.
 
         Yields at least once a frame, also when it is late, so that a step which is always too slow
         cannot keep other coroutines from running.
@@ -100,11 +101,14 @@ class TickServer(Generic[M]):
         """Let others run until the next target; the pacer itself has nothing left to sleep then."""
         target = self._pacer.next_target
         assert target is not None
-        # Further away than a period means that the clock went back, which the pacer deals with.
-        furthest = -(-self._rate.denominator * _SECOND // self._rate.numerator)
-        await self._sleep(0)
-        while 0 < (left := target - self._clock()) <= furthest:
-            await self._sleep(left / _SECOND)
+        watch = StandstillWatch()
+        left = self._pacer.left()
+        await self._sleep(left / _SECOND)
+        while left:
+            before, left = left, self._pacer.left()
+            if left:
+                watch.look(target - before, target - left, before, left)
+                await self._sleep(left / _SECOND)
 
     @property
     def waiting(self) -> int:

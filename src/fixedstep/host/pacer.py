@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 _SECOND = 10**9
 _NOTHING = Nanos(0)
 
-# A clock that stands still is a fault, told from a coarse one (some move every 15.625 ms) by how
-# long it was slept on. Returning early instead would let a loop run unpaced and nobody notice.
 _STILL_SLEEPS = 1_000
 _STILL_ASKED = _SECOND
 _STILL_FEWEST = 8
@@ -98,6 +96,7 @@ class FramePacer:
         self._sleep = sleep
         self._origin: int | None = None
         self._next = 1
+        self._in_time = False
         self._on_time = self._late = self._skipped = self._resets = 0
         self._lateness = FrameTiming()
 
@@ -134,6 +133,31 @@ class FramePacer:
             self._resets += 1
         self._origin = None
         self._next = 1
+        self._in_time = False
+
+    def left(self) -> Nanos:
+        """Nanoseconds to the next target, for a caller that waits by itself and calls `wait` then.
+
+        0 where `wait` would return at once. A frame that asks before its target is counted as on
+        time, however late its caller is woken; `wait` alone would see only the waking.
+
+        >>> now = 0
+        >>> pacer = FramePacer(Rate(10), clock=lambda: now)
+        >>> _ = pacer.wait()
+        >>> pacer.left()
+        100000000
+        >>> now = 100_000_300
+        >>> pacer.left(), pacer.wait(), pacer.report().on_time
+        (0, 100000300, 1)
+        """
+        target, rate = self.next_target, self._rate
+        if target is None or rate is None:
+            return _NOTHING
+        left = target - timestamp(self._clock())
+        if left < 0 or left > _period(rate):  # over, or the clock went back
+            return _NOTHING
+        self._in_time = True
+        return Nanos(left)
 
     def wait(self) -> Timestamp:
         """Wait for the next target and return the time then, in nanoseconds.
@@ -151,11 +175,9 @@ class FramePacer:
             self._origin = now
             return Timestamp(now)
         target = self._target(rate, self._origin, self._next)
-        in_time = now <= target
-        if in_time:
-            # A target is at most a period away, unless the clock went back.
-            furthest = -(-rate.denominator * _SECOND // rate.numerator)
-            reached = self._reach(target, now, furthest)
+        in_time = self._in_time or now <= target
+        if now <= target:
+            reached = self._reach(target, now, _period(rate))
             if reached is None:
                 self.reset()
                 self._origin = now = timestamp(self._clock())
@@ -175,6 +197,7 @@ class FramePacer:
         else:
             self._late += 1
         self._next = newest + 1
+        self._in_time = False
         return Timestamp(now)
 
     def report(self) -> PacerReport:
@@ -195,31 +218,56 @@ class FramePacer:
 
     def _reach(self, target: int, now: int, furthest: int) -> int | None:
         """The first reading that is not before ``target``; None if the clock goes back too far."""
-        sleeps = asked = reads = 0
+        watch = StandstillWatch()
         while now < target:
             left = target - now
             if left > furthest:
                 return None
-            if left > self._spin:
-                self._sleep(Nanos(left - self._spin))
-                sleeps += 1
-                asked += left - self._spin
-            else:
-                reads += 1
+            span = max(left - self._spin, 0)
+            if span:
+                self._sleep(Nanos(span))
             before, now = now, timestamp(self._clock())
-            if now != before:
-                sleeps = asked = reads = 0
-            elif (
-                sleeps >= _STILL_SLEEPS
-                or (sleeps >= _STILL_FEWEST and asked >= _STILL_ASKED)
-                or reads >= _STILL_READS
-            ):
-                raise RuntimeError(
-                    f"the clock stands still at {now} ns, {left} ns before the next frame, after "
-                    f"{sleeps} sleeps of {asked} ns together and {reads} readings; pass a clock "
-                    "that moves while sleep sleeps"
-                )
+            watch.look(before, now, span, left)
         return now
+
+
+class StandstillWatch:
+    """Notices, within one wait, that the clock does not move.
+
+    That is a fault, told from a coarse clock (some move every 15.625 ms) by how long was slept on
+    it. Returning early instead would let a loop run unpaced and nobody notice; waiting on would be
+    a program that hangs.
+    """
+
+    def __init__(self) -> None:
+        self._sleeps = self._asked = self._reads = 0
+
+    def look(self, before: int, now: int, span: int, left: int) -> None:
+        """Compare two readings with a sleep of ``span`` nanoseconds between them, 0 for none;
+        ``left`` is what there was to wait. Raises RuntimeError when it stood for too long."""
+        if now != before:
+            self._sleeps = self._asked = self._reads = 0
+            return
+        if span:
+            self._sleeps += 1
+            self._asked += span
+        else:
+            self._reads += 1
+        if (
+            self._sleeps >= _STILL_SLEEPS
+            or (self._sleeps >= _STILL_FEWEST and self._asked >= _STILL_ASKED)
+            or self._reads >= _STILL_READS
+        ):
+            raise RuntimeError(
+                f"the clock stands still at {now} ns, {left} ns before the next frame, after "
+                f"{self._sleeps} sleeps of {self._asked} ns together and {self._reads} readings; "
+                "pass a clock that moves while sleep sleeps"
+            )
+
+
+def _period(rate: Rate) -> int:
+    """Rounded up: a target is at most so far away, unless the clock went back."""
+    return -(-rate.denominator * _SECOND // rate.numerator)
 
 
 def _rate(rate: Rate | None) -> Rate | None:
