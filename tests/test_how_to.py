@@ -8,6 +8,7 @@ page means and its numbers alone would not tell, where the numbers are those of 
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import sys
@@ -31,6 +32,27 @@ PAGES = (
     "server-tick",
     "training-run",
 )
+# Its programs open windows, so it is worked through for one toolkit at a time, where asked to.
+WINDOWS = "window"
+# A sitecustomize, which Python imports when it starts: it closes a window after forty frames,
+# by the way that a click on its cross takes through the adapter.
+CLOSER = """
+import sys
+
+if sys.orig_argv[1].startswith("in_"):
+    from fixedstep.host.binding import WindowBinding
+
+    frames, update = 0, WindowBinding.update
+
+    def closing(self):
+        global frames
+        frames += 1
+        if frames == 41:
+            self.request_close()
+        return update(self)
+
+    WindowBinding.update = closing
+"""
 
 
 def walkthrough() -> ModuleType:
@@ -44,9 +66,10 @@ def walkthrough() -> ModuleType:
     return module
 
 
-def reader(folder: Path) -> Reader:
+def reader(folder: Path, **more: str) -> Reader:
     """A reader for whom ``python`` and ``fixedstep`` are those of the suite."""
     environment = os.environ | {
+        **more,
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
@@ -60,7 +83,7 @@ def pages(source: Path) -> Path:
 
 
 def test_every_page_is_worked_through(source: Path) -> None:
-    assert sorted(page.stem for page in pages(source).glob("*.md")) == list(PAGES)
+    assert sorted(page.stem for page in pages(source).glob("*.md")) == [*PAGES, WINDOWS]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -77,7 +100,29 @@ def test_a_page_is_true(source: Path, tmp_path: Path, name: str) -> None:
         assert dropped >= 1  # 0.3 s are six ticks, and the budget is three
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.toolkit
+@pytest.mark.parametrize(
+    ("toolkit", "section"),
+    [("pygame", "pygame-ce"), ("pyglet", "pyglet"), ("arcade", "arcade")],
+)
+def test_the_page_of_windows_is_true(
+    source: Path, tmp_path: Path, toolkit: str, section: str
+) -> None:
+    page = (pages(source) / f"{WINDOWS}.md").read_text(encoding="utf-8")
+    first, *sections = re.split(r"(?m)^## ", page)
+    [own] = [part for part in sections if part.startswith(f"{section}\n")]
+    (tmp_path / "closer").mkdir()
+    (tmp_path / "closer" / "sitecustomize.py").write_text(CLOSER, encoding="utf-8")
+    more = {"PYTHONPATH": str(tmp_path / "closer"), "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
+    reading = reader(tmp_path, **more)
+    reading.read(first + own)
+    [output] = reading.outputs
+    stats = json.loads(output.printed)
+    assert stats["frames"] == 40
+    assert stats["ticks"] + stats["steps_dropped"] >= 12, f"40 frames of {toolkit} are 2/3 s"
+
+
+@pytest.mark.parametrize("name", [*PAGES, WINDOWS])
 def test_a_page_says_its_problem_first_and_its_traps_last(source: Path, name: str) -> None:
     page = (pages(source) / f"{name}.md").read_text(encoding="utf-8")
     title, problem, *_ = page.split("\n\n")
