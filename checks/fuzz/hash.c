@@ -56,9 +56,7 @@ static void check_numbers(uint64_t state, input *in)
 static void check_bytes(uint64_t state, const uint8_t *content, size_t size, size_t offset,
                         const size_t cut[2])
 {
-    uint8_t *memory = malloc(offset + size + 1);
-    CHECK(memory != NULL);
-    memory = realloc(memory, offset + size == 0 ? 1 : offset + size);
+    uint8_t *memory = malloc(offset + size == 0 ? 1 : offset + size);
     CHECK(memory != NULL);
     uint8_t *bytes = memory + offset;
     memcpy(bytes, content, size);

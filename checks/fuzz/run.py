@@ -260,8 +260,8 @@ class Bench:
             ]
             _build(fuzzer, work / "ships", None)
             with _folder(self._kept and self._kept / fuzzer.name) as corpus:
-                findings = (self._kept or Path(tempfile.gettempdir())) / "findings"
-                findings.mkdir(exist_ok=True)
+                findings = self._kept or Path(tempfile.gettempdir(), "fixedstep-fuzz")
+                findings.mkdir(parents=True, exist_ok=True)
                 outcome = _fuzz(fuzzer, work / "ships", corpus, findings, self._seconds)
         if outcome.finding:
             print(outcome.printed)
@@ -332,7 +332,9 @@ def _build(fuzzer: Fuzzer, work: Path, fault: Fault | None) -> None:
     _copy(ROOT / "csrc" / "core", core, fault)
     sources = map(str, (HERE / f"{fuzzer.name}.c", *sorted(core.glob("*.c"))))
     program = str(work / fuzzer.name)
-    subprocess.run(["clang", *FLAGS, f"-I{core}", f"-I{HERE}", *sources, "-o", program], check=True)
+    command = ["clang", *FLAGS, f"-I{core}", f"-I{HERE}", *sources, "-o", program]
+    if subprocess.run(command, check=False).returncode:
+        sys.exit("clang cannot build this; if it lacks the runtimes, install libclang-rt-dev")
 
 
 def _fuzz(fuzzer: Fuzzer, work: Path, corpus: Path, findings: Path, seconds: int) -> Outcome:

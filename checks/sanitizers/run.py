@@ -12,7 +12,8 @@ A sanitizer that is not there finds nothing either. So three faults are planted 
 copy, and each must be reported by name before the suite is started.
 
 It refuses to look for leaks: an interpreter leaves thousands of objects at its end, and
-``tests/test_leaks.py`` counts what it wants to know.
+``tests/test_leaks.py`` counts what it wants to know. Three tests there count blocks of the
+allocator that is off here, or memory that the sanitizer holds back; they alone are left out.
 """
 
 from __future__ import annotations
@@ -34,9 +35,21 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent.parent
 LEFT_OUT = (".git", ".venv", "build", "dist", "*.egg-info", "__pycache__", ".*_cache")
 FLAGS = "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
-LINKED = {"gcc": "", "clang": "-shared-libasan"}
+#: Of clang's own: unsigned numbers may wrap where the list says so, and nowhere else.
+OWN = {
+    "gcc": "",
+    "clang": "-shared-libasan -fsanitize=unsigned-integer-overflow "
+    "-fsanitize-ignorelist=checks/fuzz/wrapping.txt",
+}
 #: What has to be there before Python, in the order of loading. clang's asan holds ubsan.
 PRELOADED = {"gcc": ("libasan.so", "libubsan.so"), "clang": ("libclang_rt.asan-x86_64.so",)}
+
+
+COUNTING = (
+    "test_a_million_frames_leave_nothing_behind",
+    "test_a_leak_of_one_object_a_frame_would_be_seen",
+    "test_the_rounds_would_see_a_leak",
+)
 
 
 class Fault(NamedTuple):
@@ -81,7 +94,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").partition("\n")[0], epilog="Other arguments go to pytest."
     )
-    parser.add_argument("--compiler", choices=LINKED, default="gcc")
+    parser.add_argument("--compiler", choices=OWN, default="gcc")
     parser.add_argument("--work", type=Path, metavar="DIR", help="keep copy and environment there")
     options, pytest_arguments = parser.parse_known_args(argv)
     with _folder(options.work) as work:
@@ -128,11 +141,11 @@ class Run:
     def _install(self, *arguments: str, sanitized: bool = True) -> None:
         environment = os.environ | {"FIXEDSTEP_BUILD": "require"}
         if sanitized:
-            linked = f"{self._compiler} -shared {FLAGS} {LINKED[self._compiler]}"
+            flags = f"{FLAGS} {OWN[self._compiler]}"
             environment |= {
                 "CC": self._compiler,
-                "CFLAGS": f"{FLAGS} {LINKED[self._compiler]}",
-                "LDSHARED": linked,
+                "CFLAGS": flags,
+                "LDSHARED": f"{self._compiler} -shared {flags}",
             }
         quiet = ("-qq", "--disable-pip-version-check")
         subprocess.run(
@@ -198,8 +211,10 @@ class Run:
         self._build()
         environment = self._environment()
         started = time.monotonic()
+        left_out = [f"--deselect=tests/test_leaks.py::{test}" for test in COUNTING]
+        options = ["-q", "-p", "no:cacheprovider", *left_out, *arguments]
         ended = subprocess.run(
-            [str(self._python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
+            [str(self._python), "-m", "pytest", *options],
             cwd=self._source,
             env=environment,
             check=False,
