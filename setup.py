@@ -31,6 +31,11 @@ class BuildCore(build_ext):
     def build_extension(self, ext: Extension) -> None:
         """Compile; with ``auto``, a failure prints the banner and setuptools goes on."""
         ext.optional = MODE == "auto"
+        words = getattr(self.compiler, "compiler_so", ["-O"])  # a list where flags are Unix's
+        if not any(word.startswith("-O") for word in words):
+            # Recent setuptools let CFLAGS replace Python's own flags, -O3 and all: one about
+            # something else would make a core without optimisation, and nobody would notice
+            ext.extra_compile_args += ["-O3", "-DNDEBUG"]
         try:
             super().build_extension(ext)
         except Exception:

@@ -1,0 +1,436 @@
+"""The release, as far as one machine can make and prove it: ``python checks/wheels/run.py``.
+
+Builds the sdist, from it the wheels, and runs the whole suite from those very files, in a folder
+that has the tests and nothing else of the checkout. ``FIXEDSTEP_PYTHONS`` names the interpreters,
+separated as in PATH; the oldest builds the abi3 wheel, and all of them test it. The tools come
+from tools.txt, into a virtual environment of their own. Linux only, since the other systems'
+wheels cannot be made here: the table ends with what was not run, and that list is part of the
+result.
+
+Stops at the first failure, with what the failing command printed. Refuses to repair anything: a
+file that has to be touched up before it passes is not what users get.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from checks.wheels import contents, symbols, wheel_set
+
+HERE = Path(__file__).resolve().parent
+MACHINE = platform.machine()
+MANYLINUX = f"manylinux_2_17_{MACHINE}"
+GLIBC = (2, 17)
+#: A tag that the core must not get, as it takes memcpy of glibc 2.14. Only x86_64 goes so far back.
+TOO_OLD = f"manylinux_2_5_{MACHINE}"
+TESTED = tuple((3, minor) for minor in range(10, 16))
+
+NOT_RUN = (
+    "wheels for macOS, Windows, musl and other machines: built and tested by the release workflow",
+    "free-threaded CPython: the same",
+    "PyPy",
+    "the workflows themselves; attestations, trusted publishing, and what an index says",
+)
+
+
+class Failure(Exception):
+    """A check that failed, and why."""
+
+
+@dataclass
+class Python:
+    """An interpreter named by FIXEDSTEP_PYTHONS."""
+
+    path: Path
+    version: tuple[int, int]
+    full: str
+
+    def __str__(self) -> str:
+        return f"CPython {self.full}"
+
+
+@dataclass
+class Release:
+    """Where things are, and what earlier steps made."""
+
+    work: Path
+    pythons: list[Python]
+    version: str
+    tracked: set[str]
+    wheel: Path = field(init=False)
+    pure: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.source = self.work / "checkout"
+        self.dist = self.work / "dist"
+        self.unpacked = self.work / "unpacked" / f"fixedstep-{self.version}"
+
+    def tool(self, name: str) -> str:
+        """The path of a tool of tools.txt."""
+        return str(self.work / "tools" / "bin" / name)
+
+
+def run(
+    command: Iterable[str | Path],
+    where: Path | None = None,
+    *,
+    fails: bool = False,
+    settings: Mapping[str, str] | None = None,
+) -> str:
+    """What a command printed; a Failure with it if its exit code is not as wished."""
+    words = [str(word) for word in command]
+    done = subprocess.run(
+        words,
+        cwd=where,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **(settings or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if (done.returncode != 0) != fails:
+        raise Failure(f"{' '.join(words)}\nexit code {done.returncode}:\n{done.stdout[-6000:]}")
+    return done.stdout
+
+
+def need(text: str, wanted: str) -> None:
+    """Fail if `wanted` was not printed."""
+    if wanted not in text:
+        raise Failure(f"expected {wanted!r} in:\n{text[-6000:]}")
+
+
+def nothing(complaints: list[str], what: str) -> None:
+    """Fail if there is a complaint about `what`."""
+    if complaints:
+        raise Failure("\n".join([f"{what}:", *complaints]))
+
+
+def find_pythons() -> list[Python]:
+    """The interpreters of FIXEDSTEP_PYTHONS, oldest first, one for each version."""
+    named = os.environ.get("FIXEDSTEP_PYTHONS", "")
+    if not named:
+        sys.exit("FIXEDSTEP_PYTHONS must name the interpreters: /path/to/python3.10:/path/to/...")
+    say = (
+        "import platform, sys, sysconfig; print(*sys.version_info[:2], platform.python_version(),"
+        " sys.implementation.name, bool(sysconfig.get_config_var('Py_GIL_DISABLED')))"
+    )
+    found: dict[tuple[int, int], Python] = {}
+    for path in named.split(os.pathsep):
+        major, minor, full, kind, free_threaded = run([path, "-c", say]).split()
+        version = (int(major), int(minor))
+        if kind != "cpython" or free_threaded == "True" or version < TESTED[0]:
+            sys.exit(f"{path} is {kind} {full}; abi3 needs a CPython from 3.10 on, with its GIL")
+        found[version] = Python(Path(path), version, full)
+    return [found[version] for version in sorted(found)]
+
+
+def install(release: Release, name: str, python: Python, *packages: str | Path) -> Path:
+    """A new virtual environment with `packages`; its python."""
+    folder = release.work / "environments" / name
+    run([python.path, "-m", "venv", folder])
+    inside = folder / "bin" / "python"
+    run([inside, "-m", "pip", "install", "--quiet", *packages])
+    return inside
+
+
+def linker(python: Python) -> str:
+    """How this Python links, less the folders of its own machine, which are no part of a wheel.
+
+    The images that wheels are built in have none; an interpreter built at home often does.
+    """
+    ask = "import sysconfig; print(sysconfig.get_config_var('LDSHARED'))"
+    words = run([python.path, "-c", ask]).split()
+    return " ".join(word for word in words if not word.startswith(("-Wl,-rpath", "-L")))
+
+
+# The steps: each says in a line what it found.
+
+
+def tools(release: Release) -> str:
+    """Install tools.txt."""
+    python = release.pythons[-1]
+    run([python.path, "-m", "venv", release.work / "tools"])
+    run([release.tool("python"), "-m", "pip", "install", "--quiet", "-r", HERE / "tools.txt"])
+    pins = re.findall(r"^[\w-]+==\S+", (HERE / "tools.txt").read_text(), re.MULTILINE)
+    return f"{', '.join(pins)} on {python}"
+
+
+def workflows(release: Release) -> str:
+    """Lint what runs the release; only a checkout has it."""
+    folder = contents.ROOT / ".github" / "workflows"
+    if not folder.is_dir():
+        return "not here: this is no checkout"
+    files = sorted(folder.glob("*.yml"))
+    schema = ["--builtin-schema", "vendor.github-workflows"]
+    run([release.tool("check-jsonschema"), *schema, *files])
+    run([release.tool("zizmor"), "--offline", "--quiet", "--persona=pedantic", *files])
+    for file in files:
+        for action in re.findall(r"uses:\s*(\S.*)", file.read_text(encoding="utf-8")):
+            if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action):
+                raise Failure(f"{file.name}: {action} is not pinned to a commit and a version")
+    return f"{', '.join(file.name for file in files)}: schema and zizmor say nothing; pinned"
+
+
+def builds(release: Release) -> str:
+    """Ask cibuildwheel what it would build."""
+    counts = []
+    for system in wheel_set.PLATFORMS:
+        ask = ["--print-build-identifiers", "--platform", system]
+        said = run(
+            [release.tool("cibuildwheel"), *ask], release.source, settings={"NO_COLOR": "1"}
+        ).split()
+        nothing(wheel_set.differences(said, wheel_set.identifiers(system)), system)
+        counts.append(f"{len(said)} for {system}")
+    return f"{', '.join(counts)}, as expected"
+
+
+def sdist(release: Release) -> str:
+    """Build the sdist, and unpack it where git is a command that fails."""
+    build = [release.tool("python"), "-m", "build", "--sdist", "--outdir"]
+    run([*build, release.dist, release.source])
+    [made] = release.dist.iterdir()
+    nothing(contents.sdist_complaints(made, release.tracked), made.name)
+    shutil.unpack_archive(made, release.unpacked.parent, filter="data")
+    return f"{made.name}: {len(contents.expected_in_sdist(release.tracked))} files, no other"
+
+
+def build_wheel(
+    release: Release, python: Python, name: str, *, fails: bool = False, **settings: str
+) -> tuple[list[Path], str]:
+    """Build a wheel from a fresh copy of the unpacked sdist, without git; it and the output."""
+    folder = release.work / "builds" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(release.unpacked, folder / "source")
+    no_git = folder / "no-git"
+    no_git.mkdir()
+    (no_git / "git").write_text(f"#!/bin/sh\necho called >>{folder}/git-was-called\nexit 1\n")
+    (no_git / "git").chmod(0o755)
+    builder = release.work / "environments" / f"builder-{python.full}" / "bin" / "python"
+    if not builder.exists():
+        install(release, f"builder-{python.full}", python, "build")
+    said = run(
+        [builder, "-m", "build", "--wheel", "--outdir", folder / "dist", folder / "source"],
+        fails=fails,
+        settings={
+            "PATH": f"{no_git}{os.pathsep}{os.environ['PATH']}",
+            "LDSHARED": linker(python),
+            "SOURCE_DATE_EPOCH": "1700000000",
+            **settings,
+        },
+    )
+    if (folder / "git-was-called").exists():
+        raise Failure(f"building {name} called git")
+    return list((folder / "dist").glob("*.whl")), said
+
+
+def abi3_wheel(release: Release) -> str:
+    """Build the abi3 wheel with the oldest Python, twice; and with flags of somebody's own."""
+    oldest = release.pythons[0]
+    [made], _ = build_wheel(release, oldest, "abi3", FIXEDSTEP_BUILD="require")
+    if made.name != (name := f"fixedstep-{release.version}-cp310-abi3-linux_{MACHINE}.whl"):
+        raise Failure(f"built {made.name}, not {name}")
+    nothing(contents.wheel_complaints(made, release.tracked), made.name)
+    release.wheel = Path(shutil.copy(made, release.work))
+    # the same folder again, as its name is part of what a debugger is told
+    [again], _ = build_wheel(release, oldest, "abi3", FIXEDSTEP_BUILD="require")
+    sums = {hashlib.sha256(path.read_bytes()).hexdigest() for path in (release.wheel, again)}
+    if len(sums) != 1:
+        raise Failure(f"the same source gave two wheels: {sums}")
+    # flags without a level of optimisation must not make a core without any
+    [own], _ = build_wheel(release, oldest, "flags", CFLAGS="-g0", FIXEDSTEP_BUILD="require")
+    taken, wanted = (symbols.undefined(core_of(release, path)) for path in (own, again))
+    if taken != wanted:
+        raise Failure(f"CFLAGS=-g0 makes another core: {sorted(taken ^ wanted)}")
+    return f"{made.name} by {oldest}; built twice, sha256 {sums.pop()[:16]} both times"
+
+
+def abi3(release: Release) -> str:
+    """Ask abi3audit, and make sure that it had a library to look at."""
+    said = run([release.tool("abi3audit"), "--strict", "--report", release.wheel])
+    [spec] = json.loads(said[said.index("{") :])["specs"].values()
+    [library] = spec["wheel"]
+    facts = library["result"]
+    if not facts["is_abi3"] or facts["baseline"] != "3.10" or facts["computed"] > "3.10":
+        raise Failure(said)
+    return f"{library['name']}: baseline {facts['baseline']}, computed {facts['computed']}"
+
+
+def manylinux(release: Release) -> str:
+    """Let auditwheel name the wheel's platform, and read the symbols without it."""
+    path = {"PATH": f"{release.work / 'tools' / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    repair = [release.tool("auditwheel"), "repair", "--only-plat", "--strip"]
+    said = run([release.tool("auditwheel"), "show", release.wheel], settings=path)
+    shown = re.search(r'platform tag:\s+"(\w+)"', said)
+    run([*repair, "--plat", MANYLINUX, "-w", release.dist, release.wheel], settings=path)
+    wanted = wheel_set.PLATFORMS["linux"][f"manylinux_{MACHINE}"]
+    release.wheel = release.dist / f"fixedstep-{release.version}-cp310-abi3-{wanted}.whl"
+    if not release.wheel.exists():
+        raise Failure(f"no {release.wheel.name}, but {os.listdir(release.dist)}")
+    nothing(contents.wheel_complaints(release.wheel, release.tracked), release.wheel.name)
+    library = core_of(release, release.wheel)
+    nothing(symbols.complaints(library, GLIBC), library.name)
+    versioned = sorted(name for name in symbols.undefined(library) if "@" in name)
+    control = ""
+    if MACHINE == "x86_64":  # both must be able to say no
+        said = run([*repair, "--plat", TOO_OLD, release.wheel], fails=True, settings=path)
+        need(said, "too-recent versioned symbols")
+        if not symbols.complaints(library, (2, 5)):
+            raise Failure(f"nothing in {versioned} needs more than glibc 2.5")
+        control = f"; {TOO_OLD} refused by both"
+    return f"auditwheel: {shown[1] if shown else said}; {', '.join(versioned)}{control}"
+
+
+def core_of(release: Release, wheel: Path) -> Path:
+    """The compiled core, taken out of its wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        folder = release.work / "libraries" / hashlib.sha256(wheel.read_bytes()).hexdigest()
+        return Path(archive.extract("fixedstep/_core.abi3.so", folder))
+
+
+def pure_wheel(release: Release) -> str:
+    """Build the wheel without a core."""
+    [made], _ = build_wheel(release, release.pythons[-1], "pure", FIXEDSTEP_BUILD="skip")
+    nothing(contents.wheel_complaints(made, release.tracked), made.name)
+    release.pure = Path(shutil.copy(made, release.dist))
+    return f"{made.name}: no compiled file"
+
+
+def no_compiler(release: Release) -> str:
+    """Each setting of FIXEDSTEP_BUILD where the compiler fails."""
+    python = release.pythons[0]
+    [made], said = build_wheel(release, python, "auto", CC="false", FIXEDSTEP_BUILD="auto")
+    need(said, "the C core did NOT compile")
+    nothing(contents.wheel_complaints(made, release.tracked, built=False), made.name)
+    inside = install(release, "auto", python, made)
+    need(run([inside, "-m", "fixedstep", "info"], release.work), "reference")
+    for setting in ("require", "yes"):
+        made_anyway, said = build_wheel(
+            release, python, setting, fails=True, CC="false", FIXEDSTEP_BUILD=setting
+        )
+        if made_anyway:
+            raise Failure(f"FIXEDSTEP_BUILD={setting} without a compiler made {made_anyway}")
+    need(said, "FIXEDSTEP_BUILD must be auto, require or skip, not 'yes'")
+    return "auto: the banner and a wheel that runs on the reference core; require: an error"
+
+
+def metadata(release: Release) -> str:
+    """Ask twine whether an index would take the files."""
+    files = sorted(release.dist.iterdir())
+    said = run([release.tool("twine"), "check", "--strict", *files], settings={"NO_COLOR": "1"})
+    if said.count("PASSED") != len(files):
+        raise Failure(said)
+    kinds = wheel_set.file_names(release.version)
+    nothing([f"unknown: {file.name}" for file in files if file.name not in kinds], "dist")
+    return f"{len(files)} files passed"
+
+
+def suite(release: Release, python: Python, wheel: Path, core: str, *flags: str) -> str:
+    """Run the whole suite from `wheel` alone; what pytest said in closing."""
+    name = f"{wheel.name.split('-')[2]}-{python.full}"
+    inside = release.work / "environments" / name / "bin" / "python"
+    if not inside.exists():
+        install(release, name, python, f"{wheel}[test]")
+    where = release.work / f"{name}-{core}"
+    shutil.copytree(release.unpacked / "tests", where / "tests")
+    shutil.copy(release.unpacked / "pyproject.toml", where)
+    ask = "import fixedstep; print(fixedstep.backend().name, fixedstep.__file__)"
+    chosen, file = run([inside, "-c", ask], where, settings={"FIXEDSTEP_BACKEND": core}).split()
+    if chosen != core or inside.parent.parent not in Path(file).parents:
+        raise Failure(f"tested would be the {chosen} core of {file}")
+    said = run(
+        [inside, "-m", "pytest", "-q", "--no-source", "-p", "no:cacheprovider", *flags],
+        where,
+        settings={"FIXEDSTEP_BACKEND": core},
+    )
+    closing = said.strip().splitlines()[-1].strip("= ")
+    if not re.search(r"[1-9]\d* passed", closing):
+        raise Failure(said[-3000:])
+    return closing
+
+
+def commands(release: Release) -> str:
+    """Run the commands that the wheel installs."""
+    bin_folder = release.work / "environments" / f"cp310-{release.pythons[-1].full}" / "bin"
+    record = release.work / "run.jsonl"
+    need(run([bin_folder / "fixedstep", "info"], release.work), "native")
+    run([bin_folder / "fixedstep", "demo", "--seconds", "1", "--record", record], release.work)
+    said = run([bin_folder / "fixedstep", "replay", record], release.work)
+    return f"info, demo, replay: {said.strip().splitlines()[-1]}"
+
+
+def steps(release: Release) -> Iterable[tuple[str, Callable[[], str]]]:
+    """Every step's name, and what runs it."""
+    whole = (tools, workflows, builds, sdist, abi3_wheel, abi3, manylinux, pure_wheel, no_compiler)
+    for step in (*whole, metadata):
+        yield step.__name__.replace("_", " "), partial(step, release)
+    # made here and no sooner: the wheels of the steps above are there by now
+    oldest, newest = release.pythons[0], release.pythons[-1]
+    for python in release.pythons:
+        run_it = partial(suite, release, python, release.wheel, "native")
+        yield f"suite, abi3 wheel, {python}", run_it
+    run_it = partial(suite, release, newest, release.wheel, "reference")
+    yield f"suite, abi3 wheel, {newest}, reference core chosen", run_it
+    run_it = partial(suite, release, oldest, release.pure, "reference", "--core=reference")
+    yield f"suite, pure wheel, {oldest}", run_it
+    yield "commands", partial(commands, release)
+
+
+def copy_source(release: Release) -> None:
+    """Take along what git tracks and nothing that lies beside it: builds write into a folder."""
+    for name in sorted(release.tracked):
+        target = release.source / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(contents.ROOT / name, target)
+
+
+def main() -> int:
+    """Run every step; 0 if all passed."""
+    pythons = find_pythons()
+    project = (contents.ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    [version] = re.findall(r'^version = "(.+)"', project, re.MULTILINE)
+    rows: list[tuple[str, str, str]] = []
+    failure = None
+    with tempfile.TemporaryDirectory(prefix="fixedstep-release-") as work:
+        release = Release(Path(work), pythons, version, contents.tracked())
+        release.dist.mkdir()
+        copy_source(release)
+        for name, step in steps(release):
+            start = time.monotonic()
+            try:
+                result = step()
+            except Failure as error:
+                result, failure = f"FAILED: {str(error).splitlines()[0]}", error
+            rows.append((name, f"{time.monotonic() - start:.0f} s", result))
+            print(f"-- {name}: {result}", flush=True)
+            if failure is not None:
+                break
+    here = {python.version for python in pythons}
+    missing = [f"CPython {a}.{b}" for a, b in TESTED if (a, b) not in here]
+    print()
+    for name, seconds, result in rows:
+        print(f"{name:<48} {seconds:>6}  {result}")
+    for what in (*missing, *NOT_RUN):
+        print(f"not run here: {what}")
+    if failure is not None:
+        print(f"\n{failure}", file=sys.stderr)
+    return 0 if failure is None else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
