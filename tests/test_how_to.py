@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PAGES = (
     "choose-a-budget",
     "frame-rate-independence",
+    "input",
     "pause",
     "replay-a-bug-report",
     "rollback",
