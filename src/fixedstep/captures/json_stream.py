@@ -95,8 +95,11 @@ class Cursor:
         """The value that stands here, whole; numbers are `Number`."""
         value = self._value()
         if value is _TOO_LARGE:
-            self.damaged(f"a value of at most {LARGEST_VALUE} characters")
+            self._too_large()
         return value
+
+    def _too_large(self) -> NoReturn:
+        self.damaged(f"a value of at most {LARGEST_VALUE} characters")
 
     def fields(self, names: Container[str]) -> Any:
         """As `value`, but an object has only what stands under these names if it is so large that
@@ -104,6 +107,8 @@ class Cursor:
         value = self._value()
         if value is not _TOO_LARGE:
             return value
+        if self.next() != "{":
+            self._too_large()
         found = {}
         for key in self.members():
             if key in names:

@@ -26,6 +26,7 @@ from .limits import (
     HEAD,
     LONGEST_LINE,
     LONGEST_TAIL,
+    MOST_BLANK_LINES,
     PACKED_IN_VAIN,
     UNFOLDED_FREELY,
     UNFOLDED_TIMES,
@@ -184,10 +185,17 @@ class Source:
 
     def lines(self, looked_for: str, warnings: list[str]) -> Iterator[Line]:
         """The text by lines. ``looked_for`` ends the refusal of what has none."""
-        number = 0
+        number = blank = 0
         while raw := self._reader.readline(LONGEST_LINE + 1):
             number += 1
             whole = raw.endswith(b"\n")
+            blank = blank + 1 if raw.isspace() else 0
+            if blank > MOST_BLANK_LINES:
+                self.refuse(
+                    f"is blank, like the {MOST_BLANK_LINES} before it, so this is no list of "
+                    "frames; export the capture again",
+                    number,
+                )
             if b"\0" in raw:
                 if number > 1 and raw.endswith(b"\0"):
                     raw = raw.rstrip(b"\0")
