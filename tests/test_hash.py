@@ -234,7 +234,13 @@ def test_infinities_and_nan_have_fixed_bits(core: Core, value: float, f32: int, 
 
 
 @pytest.mark.parametrize("sign", [0, 1])
-@pytest.mark.parametrize("payload", [1, 2**28, 2**29, 2**51 - 1, 2**51, 2**51 + 2**29, 2**52 - 1])
+@pytest.mark.parametrize(
+    "payload",
+    [
+        *(1, 2**28, 2**29, 2**32, 2**50, 2**51 - 1, 2**51, 2**51 + 2**29, 2**52 - 1),
+        *(0x5_5555_5555_5555, 0xA_AAAA_AAAA_AAAA),
+    ],
+)
 def test_a_nan_keeps_its_sign_and_upper_payload_and_is_quiet(
     core: Core, sign: int, payload: int
 ) -> None:

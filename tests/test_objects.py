@@ -140,6 +140,23 @@ def test_a_type_of_the_same_name_is_a_stranger(core: Core) -> None:
         assert value != type(name, (), {"_state": lambda self: (1, 2, 3)})()
 
 
+def test_objects_of_two_types_with_the_same_numbers_are_not_equal(
+    core: Core, native: Core, reference: Core
+) -> None:
+    """A loop and a plan are six numbers each, steps and a tally four."""
+    for one, other, numbers in (
+        ("FrameLoop", "FramePlan", (1, 10, 5, 2, 3, 7)),
+        ("Steps", "FrameStats", (0, 1, 1, 10)),
+    ):
+        kind: Any = getattr(core, one)
+        value = kind._from_state(*numbers)
+        for twin_core in (native, reference):
+            stranger: Any = getattr(twin_core, other)
+            twin = stranger._from_state(*numbers)
+            assert value._state() == twin._state() == numbers
+            assert operator.eq(value, twin) is operator.eq(twin, value) is False
+
+
 @pytest.mark.parametrize("name", [n for n in EXAMPLES if n.split("-")[0] in IMMUTABLE])
 def test_immutable_types_hash_by_value(core: Core, name: str) -> None:
     one, other = both(core, name)

@@ -121,6 +121,38 @@ def test_simulated_is_the_exact_time_of_the_tick(
     assert loop.simulated == min(tick * bottom * SECOND // top, U64_MAX)
 
 
+@pytest.mark.parametrize(
+    ("timestep", "tick", "says"),
+    [
+        (Timestep(5), U64_MAX // 5, "the end itself, exactly"),
+        (Timestep(7), U64_MAX // 7, "one nanosecond below the end"),
+        (Timestep(7), U64_MAX // 7 + 1, "beyond the end"),
+        (Rate(2), 3, "the smallest scale that is none of a Timestep"),
+        (Rate(3), U64_MAX // SECOND, "the last product of 64 bits"),
+        (Rate(3), U64_MAX // SECOND + 1, "the first product of 65"),
+        (Rate(10**10), 10**18, "a product of 90 bits that divides without a rest"),
+        (Rate(U64_MAX), U64_MAX, "the largest divisor, a quotient without a rest"),
+        (Rate(5, U64_MAX // SECOND), 5, "the last quotient of 64 bits"),
+        (Rate(5, U64_MAX // SECOND), 6, "a quotient of 65 bits, its upper half as the divisor"),
+        (Rate(1, U64_MAX // SECOND), U64_MAX, "the largest quotient"),
+    ],
+    ids=str,
+)
+def test_the_time_of_a_tick_is_exact_up_to_its_end(
+    core: Core, timestep: Timestep | Rate, tick: int, says: str
+) -> None:
+    """The edges of the arithmetic below: drawn numbers never meet the ones where a product just
+    fits, or where a half of it equals what it is divided by."""
+    scale = timestep.numerator if isinstance(timestep, Rate) else 1
+    unit = timestep.denominator * SECOND if isinstance(timestep, Rate) else timestep.nanos
+    exact = min(tick * unit // scale, U64_MAX)
+    assert core.FrameLoop(timestep, tick=tick).simulated == exact
+    step = next(core.Steps(tick, 1, timestep))
+    assert step.sim_time == exact
+    after = min(min(tick + 1, U64_MAX) * unit // scale, U64_MAX)
+    assert step.dt == (unit if scale == 1 else after - exact)
+
+
 def test_a_remainder_of_a_rate_is_in_parts_of_a_nanosecond(core: Core) -> None:
     loop = core.FrameLoop(Rate(60))
     plan = loop.begin_frame(Timestamp(SECOND // 60))
