@@ -27,7 +27,8 @@ _CONSTANT = re.compile(r"^#define \w+ (?=(?:UINT64_C\()?\w+\)?\s*$)")
 _CONDITION = re.compile(r"^[ \t]*#\s*(if|ifdef|ifndef|elif|else|endif)\b")
 _INTEGER = re.compile(r"(0[xX])?([0-9a-fA-F]+?)([uUlL]*)")
 _DECLARATION = re.compile(r"(?:(?:const|static|unsigned|long)\s+)*\w+\s+\**\w+\s*(?:[=;,\[]|$)")
-_TABLE = re.compile(r"\w+_(?:methods|members|getset|slots|spec|def)")
+_TABLE = re.compile(r"\w+_(?:methods|members|getset|slots|spec|def)|slots_\d+")
+_BRACKETS = re.compile(r"Py_(?:BEGIN|END)_ALLOW_THREADS|FS_(?:UN)?LOCK(?:_TWO)?\([^()]*\);")
 
 _SWITCHED = {
     "<": ("<=", ">"),
@@ -98,7 +99,7 @@ _FIELDS = {
     "columns": ("count", "capacity"),
     "powers": ("chunk", "block"),
     "same_loop": _LOOP,
-    "same_stats": _STATS,
+    "fs_same_stats": _STATS,
     "plan_richcompare": _PLAN,
     "stats_richcompare": _STATS,
     "steps_richcompare": _STEPS,
@@ -151,7 +152,7 @@ def _blanked(text: str, gone: list[tuple[int, int]]) -> str:
     for start, end in gone:
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
     text = _DIRECTIVE.sub(directive, _COMMENT.sub(blank, text))
-    return re.sub(r"Py_(?:BEGIN|END)_ALLOW_THREADS", lambda match: " " * len(match[0]), text)
+    return _BRACKETS.sub(blank, text)
 
 
 def tokens_of(code: str) -> list[Token]:
@@ -163,8 +164,8 @@ def tokens_of(code: str) -> list[Token]:
     for index, match in enumerate(matches):
         text = match[0]
         following = matches[index + 1][0] if index + 1 < len(matches) else ""
-        if depth == 0 and not name and re.match(r"[A-Za-z_]", text) and following in "([=":
-            name = text
+        if depth == 0 and not name and text != "UINT64_C" and following in ("(", "[", "="):
+            name = text if re.match(r"[A-Za-z_]", text) else ""
         if text == "{":
             depth += 1
         elif text == "}":

@@ -250,50 +250,50 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _LOOP,
         "a copy forgets the bank",
-        "copy->loop = self->loop;",
-        "copy->loop = self->loop;\n        copy->loop.bank = 0;",
+        "copy->loop = loop_snapshot(self);",
+        "copy->loop = loop_snapshot(self);\n        copy->loop.bank = 0;",
     ),
     (
         _LOOP,
         "a copy forgets the tick",
-        "copy->loop = self->loop;",
-        "copy->loop = self->loop;\n        copy->loop.tick = 0;",
+        "copy->loop = loop_snapshot(self);",
+        "copy->loop = loop_snapshot(self);\n        copy->loop.tick = 0;",
     ),
     (
         _LOOP,
         "a copy forgets the last timestamp",
-        "copy->loop = self->loop;",
-        "copy->loop = self->loop;\n        copy->loop.last = 0;",
+        "copy->loop = loop_snapshot(self);",
+        "copy->loop = loop_snapshot(self);\n        copy->loop.last = 0;",
     ),
     (
         _LOOP,
         "a copy forgets the budget",
-        "copy->loop = self->loop;",
-        "copy->loop = self->loop;\n        copy->loop.budget = 5;",
+        "copy->loop = loop_snapshot(self);",
+        "copy->loop = loop_snapshot(self);\n        copy->loop.budget = 5;",
     ),
     (
         _LOOP,
         "a copy forgets the scale",
-        "copy->loop = self->loop;",
-        "copy->loop = self->loop;\n        copy->loop.scale = 1;",
+        "copy->loop = loop_snapshot(self);",
+        "copy->loop = loop_snapshot(self);\n        copy->loop.scale = 1;",
     ),
     (
         _LOOP,
         "the saved state of a loop without its tick",
-        "loop->last, loop->bank,\n                         loop->tick);",
-        "loop->last, loop->bank,\n                         (uint64_t)0);",
+        "loop.last, loop.bank,\n                         loop.tick);",
+        "loop.last, loop.bank,\n                         (uint64_t)0);",
     ),
     (
         _LOOP,
         "the saved state of a loop without its bank",
-        "loop->last, loop->bank,\n                         loop->tick);",
-        "loop->last, (uint64_t)0,\n                         loop->tick);",
+        "loop.last, loop.bank,\n                         loop.tick);",
+        "loop.last, (uint64_t)0,\n                         loop.tick);",
     ),
     (
         _LOOP,
         "the saved state of a loop without its last timestamp",
-        "loop->last, loop->bank,\n                         loop->tick);",
-        "(uint64_t)0, loop->bank,\n                         loop->tick);",
+        "loop.last, loop.bank,\n                         loop.tick);",
+        "(uint64_t)0, loop.bank,\n                         loop.tick);",
     ),
     (
         _LOOP,
@@ -306,7 +306,8 @@ NAMED: list[tuple[str, str, str, str]] = [
         _LOOP,
         "the tally is taken over in spite of an error",
         "    if (PyErr_Occurred() != NULL) {\n        return false;\n    }\n    if (columns",
-        "    if (PyErr_Occurred() != NULL) {\n        if (own_tally != NULL) *own_tally = tally;\n"
+        "    if (PyErr_Occurred() != NULL) {\n"
+        "        if (own_tally != NULL) own_tally->stats = tally;\n"
         "        return false;\n    }\n    if (columns",
     ),
     (
@@ -351,8 +352,8 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _STEPS,
         "a copied iterator starts at the beginning of time",
-        "fs_new_steps(self->state, self->tick, self->count, self->scale, self->unit)",
-        "fs_new_steps(self->state, 0, self->count, self->scale, self->unit)",
+        "fs_new_steps(self->state, tick, count, self->scale, self->unit)",
+        "fs_new_steps(self->state, 0, count, self->scale, self->unit)",
     ),
     (_STEPS, "an iterator from spare memory keeps the old length", "    self->dt = NULL;\n", ""),
     (
@@ -400,8 +401,8 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _STATS,
         "a copied tally starts a new digest",
-        "return stats_make(self->state, self->stats);",
-        "fs_stats s = self->stats;\n    s.schedule_hash = FS_FNV_OFFSET;\n"
+        "return stats_make(self->state, fs_stats_snapshot(self));",
+        "fs_stats s = fs_stats_snapshot(self);\n    s.schedule_hash = FS_FNV_OFFSET;\n"
         "    return stats_make(self->state, s);",
     ),
     (
