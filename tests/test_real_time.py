@@ -44,6 +44,7 @@ def test_a_lap_without_time_has_no_factor_and_goes_on() -> None:
     assert factor.lap(Timestamp(5), Nanos(9)) is None
     assert factor.overall is None
     assert factor.lap(Timestamp(9), Nanos(11)) == 2
+    assert factor.overall == 2
 
 
 def test_a_pause_is_a_factor_of_zero() -> None:

@@ -24,8 +24,10 @@ import pytest
 from fixedstep import FrameLoop, Nanos, Rate, Step, Timestamp, Timestep
 from fixedstep.cli import main
 from fixedstep.host import monotonic
+from fixedstep.host.arcade_window import ArcadeWindow
 from fixedstep.host.ball.model import BALL, CAPTION, HEIGHT, STRIP, WIDTH, Ball
 from fixedstep.host.pygame_window import PygameWindow
+from fixedstep.host.pyglet_window import PygletWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -171,8 +173,10 @@ class Play:
         raise AssertionError(f"nothing came of it in {frames} frames")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def desk() -> Iterator[Desk]:
+    """One for all tests: an X server that loses its last client starts over, and refuses the next
+    one meanwhile."""
     desk = Desk()
     yield desk
     desk.display.close()
@@ -463,6 +467,44 @@ def test_f03_pygame_frames_of_16_4_ms_lose_nothing_below_a_millisecond(toolkit: 
     assert truncated.tick == 959
 
 
+@pytest.mark.parametrize("toolkit", ["pyglet", "arcade"])
+def test_render_takes_the_place_of_the_windows_own_on_draw(toolkit: str) -> None:
+    """What a game's subclass draws there would be drawn over the picture. Its other handlers are
+    called as ever."""
+    module = importlib.import_module(toolkit)
+    base: Any = module.Window if toolkit == "arcade" else module.window.Window
+    calls: list[str] = []
+
+    def on_draw(_: Any) -> None:
+        calls.append("on_draw")
+
+    def on_update(_: Any, delta_time: float) -> None:
+        calls.append("on_update")
+
+    own = type("Own", (base,), {"on_draw": on_draw, "on_update": on_update})(64, 64)
+    at = 0
+
+    def sleep(span: Nanos) -> None:
+        nonlocal at
+        at += span
+        if calls.count("render") > 10:
+            window.binding.request_close()
+
+    adapter = ArcadeWindow if toolkit == "arcade" else PygletWindow
+    window = adapter(
+        lambda _: None,
+        lambda _: calls.append("render"),
+        clock=lambda: Timestamp(at),
+        sleep=sleep,
+    )
+    window.run(own)
+    assert "on_draw" not in calls
+    assert calls.count("render") > 10
+    assert ("on_update" in calls) == (toolkit == "arcade")
+    if toolkit == "arcade":  # so that its own interval is not what paces
+        assert own._update_rate == own._draw_rate == 1 / 10_000
+
+
 @pytest.mark.parametrize("toolkit", ["pyglet"])
 def test_pyglet_intervals_that_were_missed_are_ticks_that_are_accounted_for(
     toolkit: str, desk: Desk
@@ -554,6 +596,7 @@ def test_an_event_that_the_game_takes_goes_no_further(toolkit: str) -> None:
     window.run(event)
     assert quits == [False] * 5
     assert window.binding.closed
+    assert pygame.display.get_surface() is None  # the window is gone
 
 
 @pytest.mark.parametrize("toolkit", ["pygame"])

@@ -258,6 +258,8 @@ def test_a_single_step_is_for_a_pause_and_ends_with_it() -> None:
     window.binding.resume()
     window.after(10 * MS)
     window.after(10 * MS)
+    window.binding.pause()
+    window.after(0)
     assert window.ticks == []
 
 

@@ -112,7 +112,7 @@ class WindowBinding:
         now = Timestamp(timestamp(self._clock()))
         if self._loop is None:
             self._loop = FrameLoop(self._timestep, self._budget, now)
-        elif self._away or self._paused:
+        elif self._away:
             self._loop.resync(now)
         self._away = False
         if not self._paused:
