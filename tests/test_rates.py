@@ -135,6 +135,7 @@ def test_simulated_is_the_exact_time_of_the_tick(
         (Rate(5, U64_MAX // SECOND), 5, "the last quotient of 64 bits"),
         (Rate(5, U64_MAX // SECOND), 6, "a quotient of 65 bits, its upper half as the divisor"),
         (Rate(1, U64_MAX // SECOND), U64_MAX, "the largest quotient"),
+        (Rate(2 * SECOND), U64_MAX, "the last tick, which has no next one to measure to"),
     ],
     ids=str,
 )

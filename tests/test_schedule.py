@@ -156,6 +156,13 @@ def test_the_bank_stops_at_its_end(core: Core) -> None:
     assert frame(loop, 10**6) == (0, 1, 0, 0)
 
 
+def test_the_bank_stops_one_nanosecond_beyond_its_end(core: Core) -> None:
+    loop = core.FrameLoop(Timestep(U64_MAX), remainder=1)
+    assert frame(loop, U64_MAX) == (0, 1, 0, 0)
+    exact = core.FrameLoop(Timestep(U64_MAX), remainder=1)
+    assert frame(exact, U64_MAX - 1) == (0, 1, 0, 0)
+
+
 def test_a_rate_stops_its_bank_where_the_product_would_wrap(core: Core) -> None:
     loop = core.FrameLoop(Rate(2**33), StepBudget(1))
     elapsed = 2**32  # times 2**33 is 2**65
