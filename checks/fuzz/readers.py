@@ -20,7 +20,7 @@ from itertools import accumulate
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
+import atheris
 
 with atheris.instrument_imports(include=["fixedstep"]):
     from fixedstep import Nanos, Rate, StateHash, StepBudget, Timestep, captures, reference
