@@ -15,6 +15,7 @@ import gzip
 import io
 import json
 import os
+import pickle
 import struct
 import subprocess
 import sys
@@ -24,14 +25,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from fixedstep import json_line
+from fixedstep import FrameTiming, json_line
 from fixedstep.captures import CaptureError, capture, limits, read, source
 from fixedstep.cli import main
+from fixedstep.sim import FrameClock, SpeedClock
 from fixedstep.sim import recording as recordings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.conftest import Core
 
 #: Bytes of address space beyond what the imports took.
 WALL = 300 << 20
@@ -796,6 +800,61 @@ def test_a_full_disk_for_temporary_files_is_told(hostile: Path) -> None:
     full = "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
     outcome = run("analyze", "--unit", "ms", str(hostile), change=full)
     refused(outcome, "File too large; if that is of the folder for temporary files, ")
+
+
+# Pickles. Their states are checked as arguments are; `test_objects` has those of the core's types.
+
+BAD_STATES: tuple[object, ...] = (
+    None,
+    -1,
+    0,
+    2**200,
+    1.5,
+    "x",
+    [],
+    {},
+    {"x": "y"},
+    {2**70: 1},
+    [None],
+    True,
+)
+
+
+@pytest.mark.parametrize("kind", [FrameTiming, FrameClock, SpeedClock])
+def test_a_state_that_was_tampered_with_is_refused_or_harmless(kind: type) -> None:
+    """What is taken must be a state that the object keeps: it says so in its next pickle."""
+    made = kind(quantum=10**9, base_rate=3, speeds=(0, 1, 5)) if kind is SpeedClock else kind()
+    restore, (state,) = made.__reduce__()
+    assert restore(state) == made
+    refusals = 0
+    for name in state:
+        for bad in BAD_STATES:
+            try:
+                again = restore(state | {name: bad}).__reduce__()[1][0]
+            except (TypeError, ValueError, OverflowError):
+                refusals += 1
+            else:
+                assert restore(again).__reduce__()[1][0] == again
+    assert refusals > 5 * len(state)
+    with pytest.raises(TypeError):
+        restore(state | {"another": 1})
+
+
+def test_a_pickle_cannot_write_into_an_object_of_the_native_core(native: Core) -> None:
+    """Pickle has an opcode that sets attributes, and a loop whose unit is 0 would divide by it."""
+
+    class Forged:
+        def __init__(self, kind: type, state: object) -> None:
+            self._reduced = (kind, (), state)
+
+        def __reduce__(self) -> tuple[object, ...]:
+            return self._reduced
+
+    for kind in (native.FrameLoop, native.FrameStats, native.StateHash):
+        assert pickle.loads(pickle.dumps(Forged(kind, None))) == kind()
+        for state in ({"_unit": 0}, (None, {"_unit": 0}), (None, {"tick": 0, "last": 0})):
+            with pytest.raises(AttributeError):
+                pickle.loads(pickle.dumps(Forged(kind, state)))
 
 
 # The bounds themselves.

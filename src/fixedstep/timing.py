@@ -10,6 +10,7 @@ forgets the one long frame in a million that a player writes about.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from . import arguments
@@ -17,7 +18,6 @@ from .arguments import U64_MAX
 from .time import Nanos
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from decimal import Decimal
     from fractions import Fraction
 
@@ -82,6 +82,11 @@ class FrameTiming:
         self._drawn = arguments.count(drawn, "drawn")
         self._skipped = arguments.count(skipped, "skipped")
         self._counts = array("Q", bytes(8 * _BUCKETS))
+        if buckets is not None and not isinstance(buckets, Mapping):
+            raise TypeError(
+                "buckets must be a mapping from buckets to counts, as a pickle holds it, not "
+                f"{type(buckets).__name__} {arguments.shown(buckets)}; leave it out"
+            )
         for bucket, count in (buckets or {}).items():
             index = arguments.count(bucket, "bucket", high=_BUCKETS - 1)
             self._counts[index] = arguments.count(count, "count")
