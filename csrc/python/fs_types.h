@@ -56,7 +56,8 @@ typedef struct {
     PyTypeObject *hash_type;
     PyTypeObject *stats_type;
     PyObject *step_type;      /* fixedstep.time.Step, a named tuple */
-    allocfunc step_alloc;     /* how step_type makes room for one */
+    allocfunc step_alloc;     /* how step_type makes room for one; NULL from CPython 3.14 on */
+    newfunc tuple_new;        /* tuple.__new__ */
     PyObject *arguments;      /* fixedstep.arguments */
     PyObject *configuration;  /* fixedstep.configuration */
     PyObject *text;           /* fixedstep.text */

@@ -136,6 +136,12 @@ static PyObject *import(const char *module, const char *name)
 #define FS_ABI "CPython " PY_VERSION " only"
 #endif
 
+/* Of the interpreter that runs: one wheel serves 3.10 and all that came after it. */
+static long minor_version(void)
+{
+    return strtol(Py_GetVersion() + strlen("3."), NULL, 10);
+}
+
 static int module_exec(PyObject *module)
 {
     fs_state *state = PyModule_GetState(module);
@@ -157,7 +163,12 @@ static int module_exec(PyObject *module)
     if (state->plans_from == NULL) {
         return -1;
     }
-    state->step_alloc = (allocfunc)PyType_GetSlot((PyTypeObject *)state->step_type, Py_tp_alloc);
+    /* A step is a tuple of its own type. To fill one in place is the quickest way, until CPython 3.14 put
+     * a tuple's hash into the tuple: only tuple.__new__ marks it there as not known yet. */
+    state->tuple_new = (newfunc)PyType_GetSlot(&PyTuple_Type, Py_tp_new);
+    if (minor_version() < 14) {
+        state->step_alloc = (allocfunc)PyType_GetSlot((PyTypeObject *)state->step_type, Py_tp_alloc);
+    }
     if ((state->loop_type = add_type(module, &fs_loop_spec)) == NULL
         || (state->plan_type = add_type(module, &fs_plan_spec)) == NULL
         || (state->steps_type = add_type(module, &fs_steps_spec)) == NULL
@@ -244,10 +255,10 @@ static PyModuleDef_Slot slots_313[] = {
     {0, NULL},
 };
 
-/* Which of the lists the running interpreter understands: one wheel serves them all. */
+/* Which of the lists the running interpreter understands. */
 static PyModuleDef_Slot *slots(void)
 {
-    const long minor = strtol(Py_GetVersion() + strlen("3."), NULL, 10);
+    const long minor = minor_version();
     return minor >= 13 ? slots_313 : minor >= 12 ? slots_312 : slots_310;
 }
 

@@ -86,6 +86,31 @@ static PyObject *step_length(fs_steps_object *self, uint64_t at)
     return self->dt;
 }
 
+/* A step without its numbers, or NULL. */
+static PyObject *empty_step(fs_steps_object *self)
+{
+    fs_state *state = self->state;
+    PyObject *step = state->step_alloc((PyTypeObject *)state->step_type, 3);
+    /* A named tuple belongs to the garbage collector: to make one can run a finalizer, and that one may
+     * have taken from this very iterator. Nothing after this can: integers are not collected. */
+    if (step != NULL && self->count == 0) {
+        Py_CLEAR(step);
+    }
+    return step;
+}
+
+/* A step with its numbers, of which it takes over the references, even where it fails. */
+static PyObject *whole_step(fs_state *state, PyObject *tick, PyObject *dt, PyObject *sim_time)
+{
+    PyObject *arguments = Py_BuildValue("((NNN))", tick, dt, sim_time);
+    PyObject *step = NULL;
+    if (arguments != NULL) {
+        step = state->tuple_new((PyTypeObject *)state->step_type, arguments, NULL);
+        Py_DECREF(arguments);
+    }
+    return step;
+}
+
 /* The next step, or NULL: at the end without an error. */
 static PyObject *take_step(fs_steps_object *self)
 {
@@ -93,14 +118,8 @@ static PyObject *take_step(fs_steps_object *self)
         return NULL;
     }
     fs_state *state = self->state;
-    PyObject *step = state->step_alloc((PyTypeObject *)state->step_type, 3);
-    if (step == NULL) {
-        return NULL;
-    }
-    /* A named tuple belongs to the garbage collector: to make one can run a finalizer, and that one may
-     * have taken from this very iterator. Nothing below can: integers are not collected. */
-    if (self->count == 0) {
-        Py_DECREF(step);
+    PyObject *step = NULL;
+    if (state->step_alloc != NULL && (step = empty_step(self)) == NULL) {
         return NULL;
     }
     const uint64_t at = fs_sim_time(self->tick, self->scale, self->unit);
@@ -111,12 +130,17 @@ static PyObject *take_step(fs_steps_object *self)
         Py_XDECREF(tick);
         Py_XDECREF(dt);
         Py_XDECREF(sim_time);
-        Py_DECREF(step);
+        Py_XDECREF(step);
         return NULL;
     }
-    (void)PyTuple_SetItem(step, 0, tick); /* on a new tuple of three: cannot fail */
-    (void)PyTuple_SetItem(step, 1, dt);
-    (void)PyTuple_SetItem(step, 2, sim_time);
+    if (step != NULL) {
+        (void)PyTuple_SetItem(step, 0, tick); /* on a new tuple of three: cannot fail */
+        (void)PyTuple_SetItem(step, 1, dt);
+        (void)PyTuple_SetItem(step, 2, sim_time);
+    }
+    else if ((step = whole_step(state, tick, dt, sim_time)) == NULL) {
+        return NULL;
+    }
     self->count--;
     self->tick = fs_add(self->tick, 1);
     return step;
