@@ -2,7 +2,8 @@
 
 Builds the sdist, from it the wheels, and runs the whole suite from those very files, in a folder
 that has the tests and nothing else of the checkout. ``FIXEDSTEP_PYTHONS`` names the interpreters,
-separated as in PATH; the oldest builds the abi3 wheel, and all of them test it. The tools come
+separated as in PATH: of those with a GIL the oldest builds the abi3 wheel and all of them test it,
+and each free-threaded one builds and tests a wheel of its own. The tools come
 from tools.txt, into a virtual environment of their own. Linux only, since the other systems'
 wheels cannot be made here: the table ends with what was not run, and that list is part of the
 result.
@@ -43,7 +44,6 @@ TESTED = tuple((3, minor) for minor in range(10, 16))
 
 NOT_RUN = (
     "wheels for macOS, Windows, musl and other machines: built and tested by the release workflow",
-    "free-threaded CPython: the same",
     "PyPy",
     "the workflows themselves; attestations, trusted publishing, and what an index says",
 )
@@ -60,9 +60,10 @@ class Python:
     path: Path
     version: tuple[int, int]
     full: str
+    free_threaded: bool
 
     def __str__(self) -> str:
-        return f"CPython {self.full}"
+        return f"CPython {self.full}{'t' if self.free_threaded else ''}"
 
 
 @dataclass
@@ -71,6 +72,7 @@ class Release:
 
     work: Path
     pythons: list[Python]
+    free_threaded: list[Python]
     version: str
     tracked: set[str]
     wheel: Path = field(init=False)
@@ -122,31 +124,37 @@ def nothing(complaints: list[str], what: str) -> None:
 
 
 def find_pythons() -> list[Python]:
-    """The interpreters of FIXEDSTEP_PYTHONS, oldest first, one for each version."""
+    """The interpreters of FIXEDSTEP_PYTHONS, one for each version, oldest first."""
     named = os.environ.get("FIXEDSTEP_PYTHONS", "")
     if not named:
         sys.exit("FIXEDSTEP_PYTHONS must name the interpreters: /path/to/python3.10:/path/to/...")
     say = (
         "import platform, sys, sysconfig; print(*sys.version_info[:2], platform.python_version(),"
-        " sys.implementation.name, bool(sysconfig.get_config_var('Py_GIL_DISABLED')))"
+        " sys.implementation.name, int(sysconfig.get_config_var('Py_GIL_DISABLED') or 0))"
     )
-    found: dict[tuple[int, int], Python] = {}
+    found: dict[tuple[bool, tuple[int, int]], Python] = {}
     for path in named.split(os.pathsep):
-        major, minor, full, kind, free_threaded = run([path, "-c", say]).split()
-        version = (int(major), int(minor))
-        if kind != "cpython" or free_threaded == "True" or version < TESTED[0]:
-            sys.exit(f"{path} is {kind} {full}; abi3 needs a CPython from 3.10 on, with its GIL")
-        found[version] = Python(Path(path), version, full)
-    return [found[version] for version in sorted(found)]
+        major, minor, full, kind, no_gil = run([path, "-c", say]).split()
+        python = Python(Path(path), (int(major), int(minor)), full, no_gil == "1")
+        if kind != "cpython" or python.version < TESTED[0]:
+            sys.exit(f"{path} is {kind} {full}: the wheels are for CPython from 3.10 on")
+        found[python.free_threaded, python.version] = python
+    if (ordered := [found[key] for key in sorted(found)])[0].free_threaded:
+        sys.exit("FIXEDSTEP_PYTHONS must name a CPython with a GIL: it builds the abi3 wheel")
+    return ordered
+
+
+def inside(release: Release, name: str, command: str = "python") -> Path:
+    """A command of the virtual environment of that name."""
+    return release.work / "environments" / name.replace(" ", "-") / "bin" / command
 
 
 def install(release: Release, name: str, python: Python, *packages: str | Path) -> Path:
     """A new virtual environment with `packages`; its python."""
-    folder = release.work / "environments" / name
-    run([python.path, "-m", "venv", folder])
-    inside = folder / "bin" / "python"
-    run([inside, "-m", "pip", "install", "--quiet", *packages])
-    return inside
+    made = inside(release, name)
+    run([python.path, "-m", "venv", made.parent.parent])
+    run([made, "-m", "pip", "install", "--quiet", *packages])
+    return made
 
 
 def linker(python: Python) -> str:
@@ -221,9 +229,9 @@ def build_wheel(
     no_git.mkdir()
     (no_git / "git").write_text(f"#!/bin/sh\necho called >>{folder}/git-was-called\nexit 1\n")
     (no_git / "git").chmod(0o755)
-    builder = release.work / "environments" / f"builder-{python.full}" / "bin" / "python"
+    builder = inside(release, f"builder {python}")
     if not builder.exists():
-        install(release, f"builder-{python.full}", python, "build")
+        install(release, f"builder {python}", python, "build")
     said = run(
         [builder, "-m", "build", "--wheel", "--outdir", folder / "dist", folder / "source"],
         fails=fails,
@@ -271,36 +279,59 @@ def abi3(release: Release) -> str:
     return f"{library['name']}: baseline {facts['baseline']}, computed {facts['computed']}"
 
 
-def manylinux(release: Release) -> str:
+def audit(release: Release, *arguments: str | Path, fails: bool = False) -> str:
+    """Run auditwheel, with the tools it calls."""
+    path = f"{release.work / 'tools' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return run([release.tool("auditwheel"), *arguments], fails=fails, settings={"PATH": path})
+
+
+def repair(release: Release, wheel: Path) -> Path:
     """Let auditwheel name the wheel's platform, and read the symbols without it."""
-    path = {"PATH": f"{release.work / 'tools' / 'bin'}{os.pathsep}{os.environ['PATH']}"}
-    repair = [release.tool("auditwheel"), "repair", "--only-plat", "--strip"]
-    said = run([release.tool("auditwheel"), "show", release.wheel], settings=path)
-    shown = re.search(r'platform tag:\s+"(\w+)"', said)
-    run([*repair, "--plat", MANYLINUX, "-w", release.dist, release.wheel], settings=path)
-    wanted = wheel_set.PLATFORMS["linux"][f"manylinux_{MACHINE}"]
-    release.wheel = release.dist / f"fixedstep-{release.version}-cp310-abi3-{wanted}.whl"
-    if not release.wheel.exists():
-        raise Failure(f"no {release.wheel.name}, but {os.listdir(release.dist)}")
-    nothing(contents.wheel_complaints(release.wheel, release.tracked), release.wheel.name)
-    library = core_of(release, release.wheel)
-    nothing(symbols.complaints(library, GLIBC), library.name)
+    options = ("--plat", MANYLINUX, "--only-plat", "--strip", "-w", release.dist)
+    audit(release, "repair", *options, wheel)
+    tags = wheel.name.rpartition("-")[0]
+    named = release.dist / f"{tags}-{wheel_set.PLATFORMS['linux'][f'manylinux_{MACHINE}']}.whl"
+    if not named.exists():
+        raise Failure(f"no {named.name}, but {os.listdir(release.dist)}")
+    nothing(contents.wheel_complaints(named, release.tracked), named.name)
+    nothing(symbols.complaints(core_of(release, named), GLIBC), named.name)
+    return named
+
+
+def manylinux(release: Release) -> str:
+    """The name that auditwheel gives the abi3 wheel, and one that it must not give."""
+    shown = re.search(r'platform tag:\s+"(\w+)"', said := audit(release, "show", release.wheel))
+    named = repair(release, release.wheel)
+    library = core_of(release, named)
     versioned = sorted(name for name in symbols.undefined(library) if "@" in name)
     control = ""
     if MACHINE == "x86_64":  # both must be able to say no
-        said = run([*repair, "--plat", TOO_OLD, release.wheel], fails=True, settings=path)
+        said = audit(release, "repair", "--plat", TOO_OLD, release.wheel, fails=True)
         need(said, "too-recent versioned symbols")
         if not symbols.complaints(library, (2, 5)):
             raise Failure(f"nothing in {versioned} needs more than glibc 2.5")
         control = f"; {TOO_OLD} refused by both"
+    release.wheel = named
     return f"auditwheel: {shown[1] if shown else said}; {', '.join(versioned)}{control}"
+
+
+def free_threaded_wheel(release: Release, python: Python) -> str:
+    """Build the wheel of one free-threaded Python."""
+    [made], _ = build_wheel(release, python, str(python), FIXEDSTEP_BUILD="require")
+    tag = f"cp{python.version[0]}{python.version[1]}"
+    if made.name != (name := f"fixedstep-{release.version}-{tag}-{tag}t-linux_{MACHINE}.whl"):
+        raise Failure(f"built {made.name}, not {name}")
+    named = repair(release, made)
+    listed = named.name in wheel_set.file_names(release.version)
+    return f"{named.name}, {'one of' if listed else 'not'} the release's"
 
 
 def core_of(release: Release, wheel: Path) -> Path:
     """The compiled core, taken out of its wheel."""
     with zipfile.ZipFile(wheel) as archive:
         folder = release.work / "libraries" / hashlib.sha256(wheel.read_bytes()).hexdigest()
-        return Path(archive.extract("fixedstep/_core.abi3.so", folder))
+        [name] = [name for name in archive.namelist() if name.startswith("fixedstep/_core.")]
+        return Path(archive.extract(name, folder))
 
 
 def pure_wheel(release: Release) -> str:
@@ -317,8 +348,8 @@ def no_compiler(release: Release) -> str:
     [made], said = build_wheel(release, python, "auto", CC="false", FIXEDSTEP_BUILD="auto")
     need(said, "the C core did NOT compile")
     nothing(contents.wheel_complaints(made, release.tracked, built=False), made.name)
-    inside = install(release, "auto", python, made)
-    need(run([inside, "-m", "fixedstep", "info"], release.work), "reference")
+    runs = install(release, "auto", python, made)
+    need(run([runs, "-m", "fixedstep", "info"], release.work), "reference")
     for setting in ("require", "yes"):
         made_anyway, said = build_wheel(
             release, python, setting, fails=True, CC="false", FIXEDSTEP_BUILD=setting
@@ -342,22 +373,20 @@ def metadata(release: Release) -> str:
 
 def suite(release: Release, python: Python, wheel: Path, core: str, *flags: str) -> str:
     """Run the whole suite from `wheel` alone; what pytest said in closing."""
-    name = f"{wheel.name.split('-')[2]}-{python.full}"
-    inside = release.work / "environments" / name / "bin" / "python"
-    if not inside.exists():
+    name = f"{wheel.name.split('-')[3]} {python}"
+    runs = inside(release, name)
+    if not runs.exists():
         install(release, name, python, f"{wheel}[test]")
-    where = release.work / f"{name}-{core}"
+    where = release.work / "suites" / f"{name} {core}".replace(" ", "-")
     shutil.copytree(release.unpacked / "tests", where / "tests")
     shutil.copy(release.unpacked / "pyproject.toml", where)
+    setting = {"FIXEDSTEP_BACKEND": core}
     ask = "import fixedstep; print(fixedstep.backend().name, fixedstep.__file__)"
-    chosen, file = run([inside, "-c", ask], where, settings={"FIXEDSTEP_BACKEND": core}).split()
-    if chosen != core or inside.parent.parent not in Path(file).parents:
+    chosen, file = run([runs, "-c", ask], where, settings=setting).split()
+    if chosen != core or runs.parent.parent not in Path(file).parents:
         raise Failure(f"tested would be the {chosen} core of {file}")
-    said = run(
-        [inside, "-m", "pytest", "-q", "--no-source", "-p", "no:cacheprovider", *flags],
-        where,
-        settings={"FIXEDSTEP_BACKEND": core},
-    )
+    pytest = ("-m", "pytest", "-q", "--no-source", "-p", "no:cacheprovider")
+    said = run([runs, *pytest, *flags], where, settings=setting)
     closing = said.strip().splitlines()[-1].strip("= ")
     if not re.search(r"[1-9]\d* passed", closing):
         raise Failure(said[-3000:])
@@ -366,24 +395,31 @@ def suite(release: Release, python: Python, wheel: Path, core: str, *flags: str)
 
 def commands(release: Release) -> str:
     """Run the commands that the wheel installs."""
-    bin_folder = release.work / "environments" / f"cp310-{release.pythons[-1].full}" / "bin"
+    command = inside(release, f"abi3 {release.pythons[-1]}", "fixedstep")
     record = release.work / "run.jsonl"
-    need(run([bin_folder / "fixedstep", "info"], release.work), "native")
-    run([bin_folder / "fixedstep", "demo", "--seconds", "1", "--record", record], release.work)
-    said = run([bin_folder / "fixedstep", "replay", record], release.work)
+    need(run([command, "info"], release.work), "native")
+    run([command, "demo", "--seconds", "1", "--record", record], release.work)
+    said = run([command, "replay", record], release.work)
     return f"info, demo, replay: {said.strip().splitlines()[-1]}"
 
 
 def steps(release: Release) -> Iterable[tuple[str, Callable[[], str]]]:
     """Every step's name, and what runs it."""
     whole = (tools, workflows, builds, sdist, abi3_wheel, abi3, manylinux, pure_wheel, no_compiler)
-    for step in (*whole, metadata):
+    for step in whole:
         yield step.__name__.replace("_", " "), partial(step, release)
-    # made here and no sooner: the wheels of the steps above are there by now
+    for python in release.free_threaded:
+        yield f"wheel, {python}", partial(free_threaded_wheel, release, python)
+    yield "metadata", partial(metadata, release)
+    # the steps above have run by now, and the wheels are there
     oldest, newest = release.pythons[0], release.pythons[-1]
     for python in release.pythons:
         run_it = partial(suite, release, python, release.wheel, "native")
         yield f"suite, abi3 wheel, {python}", run_it
+    for python in release.free_threaded:
+        tag = f"cp{python.version[0]}{python.version[1]}t"
+        [wheel] = release.dist.glob(f"*-{tag}-*.whl")
+        yield f"suite, its own wheel, {python}", partial(suite, release, python, wheel, "native")
     run_it = partial(suite, release, newest, release.wheel, "reference")
     yield f"suite, abi3 wheel, {newest}, reference core chosen", run_it
     run_it = partial(suite, release, oldest, release.pure, "reference", "--core=reference")
@@ -407,7 +443,9 @@ def main() -> int:
     rows: list[tuple[str, str, str]] = []
     failure = None
     with tempfile.TemporaryDirectory(prefix="fixedstep-release-") as work:
-        release = Release(Path(work), pythons, version, contents.tracked())
+        with_gil = [python for python in pythons if not python.free_threaded]
+        without = [python for python in pythons if python.free_threaded]
+        release = Release(Path(work), with_gil, without, version, contents.tracked())
         release.dist.mkdir()
         copy_source(release)
         for name, step in steps(release):
@@ -420,8 +458,9 @@ def main() -> int:
             print(f"-- {name}: {result}", flush=True)
             if failure is not None:
                 break
-    here = {python.version for python in pythons}
+    here = {python.version for python in with_gil}
     missing = [f"CPython {a}.{b}" for a, b in TESTED if (a, b) not in here]
+    missing += ["free-threaded CPython"] * (not without)
     print()
     for name, seconds, result in rows:
         print(f"{name:<48} {seconds:>6}  {result}")
