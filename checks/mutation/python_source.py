@@ -127,7 +127,7 @@ class _Generator(ast.NodeVisitor):
 
     def removed(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Return):
-            if node.value is not None:
+            if node.value is not None and self.source(node) != "return None":
                 self.replace("statement", node, "return None")
         elif isinstance(node, (ast.Expr, ast.AugAssign, ast.Raise)) or (
             isinstance(node, ast.Assign) and self.names  # a constant of the module is changed

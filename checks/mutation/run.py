@@ -23,7 +23,9 @@ both, and what is mutated is not what is imported but what was built. mull and d
 its way through LLVM, need that compiler's version to the digit, and know nothing of pytest. What is
 left of the problem is a few hundred lines: these.
 
-How a mutant is judged. The tests that compare and the runs on the mutated core count; those on the
+How a mutant is judged. It is looked at three times, for as long as it lives: by the quick tests, by
+the slow ones, and by those that need a process of their own; what is explained meets only the
+first. The tests that compare and the runs on the mutated core count; those on the
 other core are left out, since they cannot see it. What killed a neighbour runs first, then the
 fastest tests, and the first failure ends the run, so the report names the first test that died and
 not all that would. A test that takes twenty times as long as without the mutant, and twenty
@@ -75,7 +77,9 @@ ENOUGH = {"csrc/core/fs_hash.c": ("vectors", "hash", "bulk_hash", "differential"
 UNITY = "everything.c"
 NOT_BUILT, SAME_CODE = 90, 91
 KILLED = ("killed", "crashed", "timed out")
-COLLECTING_SECONDS = 120.0
+COLLECTING_SECONDS = 240.0
+# Nine tests of ten are faster, and so few mutants pass them that the slow ones hardly cost.
+QUICK_SECONDS = 0.05
 _WARNINGS = ("implicit-function-declaration", "int-conversion", "incompatible-pointer-types")
 
 
@@ -241,6 +245,7 @@ class Collected(Watch):
     def __init__(self, pool: Pool, mutants: list[Mutant], core: str) -> None:
         super().__init__(core, {})
         self.pool, self.mutants = pool, mutants
+        self.quick: bool | None = None
         self.results: list[Result] = []
 
     def pytest_runtestloop(self, session: Any) -> bool | None:
@@ -251,12 +256,18 @@ class Collected(Watch):
                 self.become(session, self.pool.folders[0], None)
                 return None
             self.known = self.pool.known[self.core]
-        results = self.pool.run(self.mutants, self.core)
-        if results is None:
-            assert self.pool.mine is not None
-            self.become(session, *self.pool.mine)
-            return None
-        self.results = results
+        left = self.mutants
+        for self.quick in (True, False):
+            results = self.pool.run(left, self.core)
+            if results is None:
+                assert self.pool.mine is not None
+                self.become(session, *self.pool.mine)
+                return None
+            left = [r.mutant for r in results if to_be_seen_again(r)]
+            self.results += [r for r in results if not (self.quick and to_be_seen_again(r))]
+            if not left:
+                break
+            self.pool.say(f"{self.core}: {len(left)} live after the quick tests")
         return True
 
     def become(self, session: Any, folder: Path, one: Mutant | None) -> None:
@@ -269,7 +280,12 @@ class Collected(Watch):
         fixedstep.__path__[:] = [str(package(folder))]
         enough = ENOUGH.get(one.file, FIRST) if one else FIRST
         names = {f"test_{name}.py" for name in enough}
-        session.items[:] = [item for item in session.items if item.path.name in names]
+        session.items[:] = [
+            item
+            for item in session.items
+            if item.path.name in names
+            and (one is None or self.quick == (self.known[item.nodeid] <= QUICK_SECONDS))
+        ]
         self.sort(session.items)
 
     def pytest_sessionfinish(self, session: Any) -> None:
@@ -546,11 +562,17 @@ def part_of(file: str) -> str:
 # the report
 
 
+def to_be_seen_again(result: Result) -> bool:
+    """Whether the slow tests are worth while: not for what is explained, which meets the quick
+    ones only so that an explanation that is wrong is found."""
+    return result.outcome == "survived" and explanation(result.mutant) is None
+
+
 def explanation(one: Mutant) -> Explanation | None:
     """Why a survivor may live, if somebody wrote it down."""
     for row in EXPLAINED:
         if (row.file, row.function) == (one.file, one.function) and (
-            row.changes == ALL or one.shown in row.changes
+            row.changes == ALL or any(change in one.shown for change in row.changes)
         ):
             return row
     return None
