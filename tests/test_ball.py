@@ -106,6 +106,7 @@ def test_the_keys_pause_step_once_and_go_on() -> None:
     assert window.binding.stats.ticks == 2
     ball.key("p")
     still = window.frames(60).ball
+    assert window.pictures[-1].lines[1].endswith("  paused")
     assert window.frames(60).ball == still
     assert window.binding.stats.ticks == 2
     ball.key("n")
@@ -113,7 +114,7 @@ def test_the_keys_pause_step_once_and_go_on() -> None:
     assert window.binding.stats.ticks == 3
     assert moved != still
     ball.key("p")
-    window.frames(1)  # time runs again from here
+    assert not window.frames(1).lines[1].endswith("paused")  # time runs again from here
     window.frames(60)
     assert window.binding.stats.ticks == 23
     assert window.binding.stats.steps_dropped == 0

@@ -36,7 +36,7 @@ _SPEED = 900 * _PIXEL, 410 * _PIXEL
 _STALL = Nanos(300 * _MILLISECOND)
 _REFRESH = _SECOND // 2
 
-KEYS = "I interpolation   P pause   N one step   S stall   Esc close"
+KEYS = "I interpolation  P pause  N one step  S stall  Esc close"
 
 
 class Picture(NamedTuple):
@@ -128,12 +128,14 @@ class Ball:
 
     def picture(self, alpha: Alpha) -> Picture:
         """What to draw in this frame."""
-        mode = "on " if self.interpolated else "off"
+        mode = "interpolation " + ("on" if self.interpolated else "off")
+        if self._window is not None and self._window.binding.paused:
+            mode += "  paused"
         return Picture(
             self.at(alpha),
             _pixels(self._place.previous),
             _pixels(self._place.current),
-            (self._numbers(alpha), f"{KEYS}      interpolation {mode}"),
+            (self._numbers(alpha), f"{KEYS}    {mode}"),
         )
 
     def _numbers(self, alpha: Alpha) -> str:
