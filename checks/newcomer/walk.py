@@ -66,12 +66,22 @@ def told(commands: str, folder: Path, environment: Mapping[str, str]) -> Any:
         print(f"{folder.name}$ {line}", flush=True)
     started = time.monotonic()
     ran = reading.run(["bash", "-euc", commands], folder, environment)
-    lines = (ran.out + ran.err).splitlines()
+    show(ran.out)
+    errors = len(ran.err.splitlines())
+    if ran.code:
+        show(ran.err)
+    elif errors:
+        print(f"    ({errors} lines on the error output)")
+    print(f"    -- exit code {ran.code}, {time.monotonic() - started:.0f} s\n", flush=True)
+    return ran
+
+
+def show(text: str) -> None:
+    """The last lines of it."""
+    lines = text.splitlines()
     left_out = len(lines) - LINES_SHOWN
     for line in lines if left_out <= 1 else [f"({left_out} lines)", *lines[-LINES_SHOWN:]]:
         print(f"    {line}")
-    print(f"    -- exit code {ran.code}, {time.monotonic() - started:.0f} s\n", flush=True)
-    return ran
 
 
 class Walk(tutorial.Walk):  # type: ignore[misc]
