@@ -157,6 +157,38 @@ def test_objects_of_two_types_with_the_same_numbers_are_not_equal(
             assert operator.eq(value, twin) is operator.eq(twin, value) is False
 
 
+STATES: dict[str, tuple[int, ...]] = {
+    "FrameLoop": (1, 10, 5, 100, 3, 7),
+    "FramePlan": (1, 2, 3, 4, 1, 10),
+    "Steps": (7, 3, 1, 10),
+    "StateHash": (5,),
+    "FrameStats": (1, 2, 3, 4),
+}
+
+
+@pytest.mark.parametrize("name", OF_A_CORE)
+def test_every_number_of_a_state_is_seen_by_equality_and_kept_by_copies(
+    core: Core, reference: Core, name: str
+) -> None:
+    """One number at a time, since two that change together hide each other."""
+    kind: Any = getattr(core, name)
+    twin: Any = getattr(reference, name)
+    good = STATES[name]
+    value = kind._from_state(*good)
+    for position in range(len(good)):
+        state = tuple(number + (at == position) for at, number in enumerate(good))
+        other = kind._from_state(*state)
+        assert other._state() == state
+        assert operator.eq(value, other) is operator.eq(other, value) is False
+        assert operator.ne(value, other) is operator.ne(other, value) is True
+        assert twin._from_state(*good) != other
+        assert twin._from_state(*state) == other
+        for back in (copy.copy(other), copy.deepcopy(other), pickle.loads(pickle.dumps(other))):
+            assert back._state() == state
+        if name in IMMUTABLE:
+            assert hash(other) == hash(twin._from_state(*state)) != hash(value)
+
+
 @pytest.mark.parametrize("name", [n for n in EXAMPLES if n.split("-")[0] in IMMUTABLE])
 def test_immutable_types_hash_by_value(core: Core, name: str) -> None:
     one, other = both(core, name)
