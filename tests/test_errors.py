@@ -274,7 +274,8 @@ def test_both_ends_of_the_range_are_taken(core: Core, entry: Entry) -> None:
 
 @every_entry
 def test_anything_with_an_index_is_taken(core: Core, entry: Entry) -> None:
-    for good in (True, np.uint64(1), np.int8(1), Index(1)):
+    highest = 9 if entry.name in LIMITED else entry.high
+    for good in (True, np.uint64(1), np.int8(1), Index(1), Index(entry.low), Index(highest)):
         entry.call(core, good)
 
 

@@ -189,6 +189,34 @@ def test_every_number_of_a_state_is_seen_by_equality_and_kept_by_copies(
             assert hash(other) == hash(twin._from_state(*state)) != hash(value)
 
 
+@pytest.mark.parametrize("name", OF_A_CORE)
+@pytest.mark.parametrize("order", [operator.lt, operator.le, operator.gt, operator.ge])
+def test_objects_have_no_order(core: Core, name: str, order: Callable[[Any, Any], bool]) -> None:
+    one, other = both(core, name)
+    for left, right in ((one, other), (one, one)):
+        with pytest.raises(TypeError, match="not supported between instances"):
+            order(left, right)
+
+
+@pytest.mark.parametrize("name", OF_A_CORE)
+def test_both_cores_refuse_a_damaged_state_in_the_same_words(
+    native: Core, reference: Core, name: str
+) -> None:
+    good = STATES[name]
+    for position in range(len(good)):
+        for value in (-1, 0, 2**32, 2**64, None, 1.5):
+            state = [*good[:position], value, *good[position + 1 :]]
+            answers: list[Any] = []
+            for core in (native, reference):
+                kind: Any = getattr(core, name)
+                try:
+                    answers.append(kind._from_state(*state)._state())
+                except (TypeError, ValueError, OverflowError) as error:
+                    answers.append((type(error), str(error)))
+            assert answers[0] == answers[1]
+            assert type(answers[0][0]) is type or answers[0] == tuple(state)
+
+
 @pytest.mark.parametrize("name", [n for n in EXAMPLES if n.split("-")[0] in IMMUTABLE])
 def test_immutable_types_hash_by_value(core: Core, name: str) -> None:
     one, other = both(core, name)
