@@ -8,16 +8,27 @@ from __future__ import annotations
 
 from typing import Any
 
-_KINDS = frozenset({"FrameLoop", "FramePlan", "FrameStats", "StateHash", "Steps"})
+#: The types, and how many numbers the state of each has. A type that comes to need another number
+#: gets another name here, so that an older release says that it cannot load it.
+_KINDS = {"FrameLoop": 6, "FramePlan": 6, "FrameStats": 4, "StateHash": 1, "Steps": 4}
 
 
 def restore(kind: str, *state: int) -> Any:
     """The object of the chosen core with this state.
 
-    Raises ValueError for an unknown kind, and what the type raises for a state that is damaged.
+    Raises ValueError for an unknown kind, TypeError for a state of another length, and what the
+    type raises for one that is damaged.
     """
     from .backend import core  # at call time: the cores themselves import this file
 
     if kind not in _KINDS:
-        raise ValueError(f"no type is called {kind!r}; one of {', '.join(sorted(_KINDS))} can load")
+        raise ValueError(
+            f"no type is called {kind!r}; one of {', '.join(sorted(_KINDS))} can load, and what "
+            "another release saved loads in that release"
+        )
+    if len(state) != _KINDS[kind]:
+        raise TypeError(
+            f"the saved state of a {kind} has {_KINDS[kind]} numbers, not {len(state)}; it is "
+            "damaged, or another release saved it: load it there"
+        )
     return getattr(core, kind)._from_state(*state)

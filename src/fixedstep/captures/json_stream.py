@@ -56,7 +56,9 @@ class Cursor:
         """Read on; False at the end."""
         if self._ended:
             return False
-        size = max(_PIECE, len(self._text) - self._at)  # doubles, while one value is not whole
+        held = len(self._text) - self._at
+        # Doubles while one value is not whole, and ends at what a value may have.
+        size = max(_PIECE, min(held, LARGEST_VALUE - held))
         piece = self._file.read(size)
         self._ended = not piece
         self._passed += self._at

@@ -1,11 +1,10 @@
 """The bytes of a capture as text: plain or gzip, from a file or standard input, UTF-8 or UTF-16.
 
 Everything that reads a capture reads it through here, once and from front to back, and holds at
-most one line or one piece of it, within the bounds of `limits`. A file that grows while it is read
-is read as far as it went when it was opened: else a writer that is faster than its reader would
-never let it end. No file is repaired: bytes that are not
-UTF-8 are shown as escapes, since program names come in any old code page, and nothing else is let
-through.
+most one line or one piece of it, within the bounds of ``limits``. A file that grows while it is
+read is read as far as it went when it was opened: else a writer that is faster than its reader
+would never let it end. No file is repaired: bytes that are not UTF-8 are shown as escapes, since
+program names come in any old code page, and nothing else is let through.
 """
 
 from __future__ import annotations

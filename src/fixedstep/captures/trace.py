@@ -321,7 +321,7 @@ class Reader:
 def read(path: str | os.PathLike[str]) -> Trace:
     """The trace in a file; if it was cut off, up to its last whole line.
 
-    All of it is in memory then, 17 bytes an operation; `Reader` gives one operation after the
+    All of it is in memory then, 17 bytes an operation; ``Reader`` gives one operation after the
     other and keeps none. ``path`` may be ``"-"`` for standard input, and what is there may be
     packed with gzip.
 

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from ..time import Rate, StepBudget, Timestep
     from .page import Page
 
+#: What ``--json`` prints says itself what it is. A key may be added; one that goes, or comes to
+#: mean something else, is another version.
+FORMAT = "fixedstep-analysis"
+VERSION = 1
+
 _MOST_SCHEDULES = 1000
 
 _DEFINITIONS = """
@@ -246,7 +251,7 @@ def _pictures(arguments: argparse.Namespace, settings: Settings, file: str) -> N
 def _print_json(results: list[dict[str, Any]]) -> None:
     import json
 
-    print(json.dumps({"files": results}, indent=2))
+    print(json.dumps({"format": FORMAT, "version": VERSION, "files": results}, indent=2))
 
 
 _STREAM = ("application", "process_id", "stream", "frames", "sum_ns", "average_fps")
