@@ -452,7 +452,7 @@ def main() -> int:
             try:
                 result = step()
             except Failure as error:
-                result, failure = f"FAILED: {str(error).splitlines()[0]}", error
+                result, failure = f"FAILED: {str(error).splitlines()[-1]}", error
             rows.append((name, f"{time.monotonic() - start:.0f} s", result))
             print(f"-- {name}: {result}", flush=True)
             if failure is not None:
