@@ -16,9 +16,11 @@ only while somebody else's server answers is a gate that fails for no reason.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 # The reference core is the one whose functions have annotations; the C types have the same
@@ -28,12 +30,15 @@ os.environ["FIXEDSTEP_BACKEND"] = "reference"
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.logging import getLogger
 
 import fixedstep
 from fixedstep.cli import main
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+
+LOGGER = getLogger(__name__)
 
 project = "fixedstep"
 version = release = fixedstep.__version__
@@ -95,7 +100,27 @@ def signature_with_values(*event: object) -> tuple[str, object] | None:
     return signature, returned
 
 
+def refuse_borrowed(*event: object) -> None:
+    """Warn of a constant or a field that would be explained by the docstring of its type."""
+    _, what, name, value, _, lines = event
+    first = lines[0] if isinstance(lines, list) and lines else ""
+    borrowed = (inspect.getdoc(type(value)) or "Alias for field number").partition("\n")[0]
+    if what in ("data", "attribute") and first.startswith(borrowed):
+        LOGGER.warning("%s has no docstring of its own: %r is that of its type", name, first)
+
+
+def folder_of_the_checkout(
+    app: Sphinx, _: object, node: nodes.Element, shown: nodes.Node
+) -> nodes.Node | None:
+    """A link to a folder leads somewhere on a code host and nowhere on the site: its text alone."""
+    page = app.env.doc2path(node.get("refdoc", app.config.root_doc))
+    target = node.get("reftarget", "")
+    return shown if "/" in target and Path(page).parent.joinpath(target).is_dir() else None
+
+
 def setup(app: Sphinx) -> None:
-    """What Sphinx calls: the one directive and the one hook of this site."""
+    """What Sphinx calls: the one directive of this site, and what it does to links and autodoc."""
+    app.connect("missing-reference", folder_of_the_checkout)
+    app.connect("autodoc-process-docstring", refuse_borrowed)
     app.add_directive("help-of", HelpOf)
     app.connect("autodoc-process-signature", signature_with_values)

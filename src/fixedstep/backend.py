@@ -16,10 +16,12 @@ VARIABLE = "FIXEDSTEP_BACKEND"
 
 
 class Backend(NamedTuple):
-    """The chosen core: ``name`` is ``"native"`` or ``"reference"``, ``reason`` says why."""
+    """The chosen core, and why it was chosen."""
 
     name: str
+    """``"native"`` or ``"reference"``."""
     reason: str
+    """Why, in words: the setting, or what kept the native core from loading."""
 
 
 def _choose(wanted: str) -> tuple[ModuleType, Backend]:
