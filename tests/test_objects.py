@@ -14,6 +14,7 @@ import pickle
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -130,6 +131,14 @@ def test_nothing_equals_an_object_of_another_type(core: Core, name: str) -> None
     for other in EXAMPLES:
         if other.split("-")[0] != name.split("-")[0]:
             assert both(core, name)[0] != both(core, other)[0]
+
+
+@pytest.mark.parametrize("name", OF_A_CORE)
+def test_a_stranger_is_asked_whether_it_is_equal(core: Core, name: str) -> None:
+    """What compares equal to anything (unittest.mock.ANY) does so from both sides."""
+    value = both(core, name)[0]
+    assert operator.eq(value, ANY) is operator.eq(ANY, value) is True
+    assert operator.ne(value, ANY) is operator.ne(ANY, value) is False
 
 
 def test_a_type_of_the_same_name_is_a_stranger(core: Core) -> None:
@@ -456,6 +465,8 @@ def test_a_damaged_state_is_refused_by_every_type(core: Core) -> None:
     for name, state in states.items():
         kind: Any = getattr(core, name)
         assert kind._from_state(*state)._state() == state
+        with pytest.raises(TypeError):
+            kind._from_state(*state, 1)
         for position in range(len(state)):
             for value in (-1, 2**64, None, 1.5):
                 bad: list[Any] = list(state)
