@@ -26,6 +26,14 @@ _SLOW_WAY = (
     "A number that misses the short way goes through arguments.timestamp, which gives the same one."
 )
 _SAME_AT_THE_EDGE = "At the one number where the conditions differ, both sides give the same."
+_DIVIDED_BY_ZERO = (
+    "The compiler makes one checked product of the division, which has no zero to divide by. What "
+    "is wrong is the C: undefined behaviour, which the run under UBSan reports."
+)
+_WITHOUT_THE_GIL = "It decides who waits, not what comes out."
+_ROOM = "More or less room at a time: what is planned into it is the same."
+_ASKED_ANYWAY = "The comparison saves the question whether there was an error, which says the same."
+_ALWAYS_PARSES = "What configuration.py gives back was checked there and always parses."
 _NONE_ANYWAY = "A class with __eq__ and no __hash__ has None there; the line tells it to readers."
 
 EXPLAINED: list[Explanation] = [
@@ -64,14 +72,30 @@ EXPLAINED: list[Explanation] = [
         "csrc/core/fs_saturating.h",
         "fs_mul",
         ("[a != 0 && => ]b > UINT64_MAX / a", "a != [0 => 1] && b > UINT64_MAX / a"),
-        "The compiler makes one checked product of the division, which has no zero to divide by. "
-        "What is wrong is the C: the sanitizers of csrc/ see a division by zero.",
+        _DIVIDED_BY_ZERO,
+    ),
+    Explanation(
+        "csrc/core/fs_saturating.h",
+        "fs_mul",
+        ("b > [UINT64_MAX => (UINT64_MAX - 1)] / a",),
+        "The two quotients differ where a divides 2**64 - 1, and there the product is that.",
     ),
     Explanation(
         "csrc/core/fs_saturating.h",
         "fs_mul_div",
-        ("b [<= => <] UINT64_MAX / a",),
-        "The largest product of 64 bits takes the long division, which gives the same.",
+        (
+            "b [<= => <] UINT64_MAX / a",
+            "b <= [UINT64_MAX => (UINT64_MAX - 1)] / a",
+            "a == 0[ || b <= UINT64_MAX / a => ]",
+            "a == 0 [|| => &&] b <= UINT64_MAX / a",
+        ),
+        "More products take the long division, which gives the same for all of them.",
+    ),
+    Explanation(
+        "csrc/core/fs_saturating.h",
+        "fs_mul_div",
+        ("[a == 0 || => ]b <= UINT64_MAX / a", "a == [0 => 1] || b <= UINT64_MAX / a"),
+        _DIVIDED_BY_ZERO,
     ),
     Explanation(
         "csrc/core/fs_schedule.h",
@@ -87,6 +111,97 @@ EXPLAINED: list[Explanation] = [
             "scale == [1 => 0]",
         ),
         "A scale of 1 may go through the general division: it saves time that it does not.",
+    ),
+    # csrc/python
+    Explanation(
+        "csrc/python/frame_loop.c",
+        "advise_large_pages",
+        ALL,
+        "A hint to the kernel about pages; its bench is the test of it.",
+    ),
+    Explanation(
+        "csrc/python/frame_loop.c",
+        "columns_resize",
+        ("advise_large_pages(",),
+        "A hint to the kernel about pages; its bench is the test of it.",
+    ),
+    Explanation(
+        "csrc/python/frame_loop.c",
+        "plan_block",
+        ("size [< => <=] FS_RELEASE_BYTES", "size [< => >] FS_RELEASE_BYTES"),
+        _WITHOUT_THE_GIL,
+    ),
+    Explanation(
+        "csrc/python/frame_loop.c",
+        "plan_block",
+        (
+            "[columns->count + count > columns->capacity && => ]",
+            "columns->count + count [> => >=] columns->capacity",
+            "[2 => 3] * columns->capacity",
+            "[2 => 1] * columns->capacity",
+            "2 [* => +] columns->capacity",
+        ),
+        _ROOM,
+    ),
+    Explanation(
+        "csrc/python/frame_loop.c",
+        "plan_batch",
+        ("(fs_stats){[0 => 1]}",),
+        "The value is for the compiler's peace: without stats nothing reads it.",
+    ),
+    Explanation(
+        "csrc/python/frame_loop.c", "(named)", ("a list is believed to be shorter",), _ROOM
+    ),
+    Explanation(
+        "csrc/python/state_hash.c",
+        "absorb_exact_bytes",
+        ("size [< => <=] FS_RELEASE_BYTES", "size [< => >] FS_RELEASE_BYTES"),
+        _WITHOUT_THE_GIL,
+    ),
+    Explanation(
+        "csrc/python/fs_types.h",
+        "(constant)",
+        ("FS_RELEASE_BYTES [65536",),
+        _WITHOUT_THE_GIL,
+    ),
+    Explanation(
+        "csrc/python/fs_types.h",
+        "(constant)",
+        ("FS_SPARE [1 => 0]",),
+        "Without the spare every object is allocated: slower, and the same objects.",
+    ),
+    Explanation(
+        "csrc/python/fs_types.h",
+        "(named)",
+        ("the largest number is taken for an error",),
+        _SLOW_WAY,
+    ),
+    Explanation(
+        "csrc/python/fs_types.h",
+        "fs_fast_u64",
+        (
+            "*number != UINT64_MAX[ || PyErr_Occurred() == NULL => ]",
+            "*number != UINT64_MAX [|| => &&] PyErr_Occurred() == NULL",
+        ),
+        _SLOW_WAY,
+    ),
+    Explanation(
+        "csrc/python/fs_types.h",
+        "fs_fast_u64",
+        ("[*number != UINT64_MAX || => ]PyErr_Occurred() == NULL",),
+        _ASKED_ANYWAY,
+    ),
+    Explanation(
+        "csrc/python/module.c",
+        "fs_slow_u64",
+        ("[*number != UINT64_MAX || => ]PyErr_Occurred() == NULL",),
+        _ASKED_ANYWAY,
+    ),
+    Explanation(
+        "csrc/python/frame_stats.c",
+        "stats_new",
+        ("=> stats_make(state, (fs_stats){",),
+        _ALWAYS_PARSES,
     ),
     # the reference
     Explanation(
