@@ -134,6 +134,11 @@ def test_simulated_is_the_exact_time_of_the_tick(
         (Rate(U64_MAX), U64_MAX, "the largest divisor, a quotient without a rest"),
         (Rate(5, U64_MAX // SECOND), 5, "the last quotient of 64 bits"),
         (Rate(5, U64_MAX // SECOND), 6, "a quotient of 65 bits, its upper half as the divisor"),
+        (
+            Rate(18_446_744_038_640_261_633, U64_MAX // SECOND),
+            2**64 - 2**35,
+            "the same, with a divisor so large that a long division would lose a bit",
+        ),
         (Rate(1, U64_MAX // SECOND), U64_MAX, "the largest quotient"),
         (Rate(2 * SECOND), U64_MAX, "the last tick, which has no next one to measure to"),
     ],
