@@ -440,6 +440,17 @@ def edited(line: str, **changes: object) -> str:
         (HEADER + "[" * 10**5 + "\n", 2, "is not JSON"),
         (HEADER + FIRST + SECOND + '{"end":{}}\n', 4, "the end has ticks"),
         (HEADER + FIRST + SECOND + '{"end":{"ticks":2,"fault":[2]}}\n', 4, "a fault has a tick"),
+        (HEADER + FIRST + SECOND + '{"end":{"ticks":2,"input":{}}}\n', 4, "the end has ticks"),
+        (
+            HEADER + FIRST + SECOND + '{"end":{"ticks":2,"fault":[2,"Motion","E"],"refused":[]}}\n',
+            4,
+            "the end has ticks",
+        ),
+        (
+            HEADER + FIRST + SECOND + '{"end":{"ticks":2,"fault":[2,"Motion","E"],"input":[]}}\n',
+            4,
+            "input",
+        ),
         (
             HEADER + FIRST + SECOND + '{"end":{"ticks":2,"fault":[9,"Motion","E"]}}\n',
             4,

@@ -7,6 +7,7 @@ when the test says so, and the threads are the mailbox's own tests' affair.
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import importlib
 import io
@@ -1098,7 +1099,8 @@ def test_a_replay_that_faults_diverges_there_and_its_session_can_be_looked_at() 
 
     session = make(body, mode=Mode.PAUSED)
     found = play(Recording(io.StringIO(text)), session)
-    assert found.divergence == Divergence(7, Phase.GAMEPLAY, "fault", None, "KeyError")
+    fault = "KeyError in Gameplay"
+    assert found.divergence == Divergence(7, Phase.GAMEPLAY, "fault", None, fault)
     assert (session.mode, session.tick) == (Mode.FAULTED, 7)
 
 
@@ -1112,7 +1114,87 @@ def test_a_recording_of_a_run_that_faulted_ends_with_its_fault() -> None:
     assert [tick.tick for tick in recording] == [0, 1, 2, 3, 4]
     assert recording.missing == ""
     assert recording.fault is not None
-    assert tuple(recording.fault) == (5, Phase.COMMIT, "KeyError")
+    assert recording.fault[:3] == (5, Phase.COMMIT, "KeyError")
+    assert recording.fault.input == TickInput.neutral(["jump", "move"])
+
+
+def crashing(error: Exception | None, phase: Phase = Phase.GAMEPLAY) -> Callable[..., None]:
+    """A walk that crashes at the first press of jump, which comes in tick 3."""
+
+    def body(world: World, given_input: TickInput, tick: Tick) -> None:
+        walk(world, given_input, tick)
+        if phase is not Phase.GAMEPLAY:
+            tick.enter(phase)
+        if error is not None and given_input["jump"].pressed:
+            raise error
+
+    return body
+
+
+@pytest.fixture
+def crash() -> str:
+    """The recording of a session that a key press crashed."""
+    session = make(crashing(KeyError("guard")), mode=Mode.PAUSED)
+    session.record(file := io.StringIO())
+    for number in range(4):
+        session.step(varied(number))
+    assert session.fault is not None
+    assert file.getvalue().endswith(
+        '"fault":[3,"Gameplay","KeyError"],'
+        '"input":{"actions":{"jump":[1,0,1,0,0],"move":[0,1,0,0,0]}}}}\n'
+    )
+    return file.getvalue()
+
+
+def test_a_crash_is_played_again_with_the_input_that_caused_it(crash: str) -> None:
+    """Up to the exception itself, for a debugger; a run that ended before it would show nothing."""
+    session = make(crashing(KeyError("guard")), mode=Mode.PAUSED)
+    recording = Recording(io.StringIO(crash))
+    assert play(recording, session) == (None, 4, 0, 0)
+    assert recording.fault is not None
+    assert session.fault is not None
+    assert (session.mode, session.fault.tick) == (Mode.FAULTED, 3)
+    assert str(session.fault.error) == "'guard'"
+    assert session.world.inputs[3] == recording.fault.input == varied(3)
+
+
+@pytest.mark.parametrize(
+    ("body", "phase", "now"),
+    [
+        (crashing(None), Phase.GAMEPLAY, None),
+        (crashing(ValueError()), Phase.GAMEPLAY, "ValueError in Gameplay"),
+        (crashing(KeyError(), Phase.COMMIT), Phase.GAMEPLAY, "KeyError in Commit"),
+    ],
+    ids=["mended", "another error", "later"],
+)
+def test_a_crash_that_does_not_come_again_is_a_divergence(
+    crash: str, body: Callable[..., None], phase: Phase, now: str | None
+) -> None:
+    found = play(Recording(io.StringIO(crash)), make(body, mode=Mode.PAUSED))
+    assert found == (Divergence(3, phase, "fault", "KeyError in Gameplay", now), 4, 0, 0)
+
+
+def test_two_crashes_are_told_apart_by_what_caused_them(crash: str) -> None:
+    other = crash.replace('"move":[0,1,0,0,0]}}}}', '"move":[0,2,0,0,0]}}}}')
+    assert other != crash
+    runs = [Recording(io.StringIO(text)) for text in (crash, other)]
+    divergence = compare(*runs).divergence
+    assert divergence is not None
+    assert (divergence.tick, divergence.field) == (3, "input")
+    runs = [Recording(io.StringIO(crash)) for _ in range(2)]
+    assert compare(*runs) == (None, 3, 0, 0)
+
+
+def test_an_interrupted_tick_is_not_played_again() -> None:
+    """Ctrl-C came from outside, so the same tick would get through."""
+    session = make(faulting(2, Phase.MOTION, KeyboardInterrupt()), outbox=Outbox())
+    session.record(file := io.StringIO())
+    with pytest.raises(KeyboardInterrupt):
+        frames(session, 0, 60)
+    recording = Recording(io.StringIO(file.getvalue()))
+    played = make(faulting(9, Phase.MOTION, ValueError()), outbox=Outbox(), mode=Mode.PAUSED)
+    assert play(recording, played) == (None, 2, 0, 0)
+    assert recording.fault == (2, Phase.MOTION, "KeyboardInterrupt", None, (), ())
 
 
 def work(world: World, given_input: TickInput, tick: Tick) -> None:
@@ -1249,15 +1331,38 @@ def test_a_failed_work_is_replayed_as_a_failure() -> None:
     assert kinds == [OSError, WorkFailed]
 
 
+def test_a_crash_over_a_result_is_played_again_with_that_result() -> None:
+    def body(world: World, given_input: TickInput, tick: Tick) -> None:
+        with contextlib.suppress(MailboxFull):
+            tick.reserve("path")
+            tick.reserve("other path")
+        for completion in tick.completions:
+            raise LookupError(completion.result)
+
+    session = make(body, mailbox=(mailbox := Workers(1)), mode=Mode.PAUSED)
+    session.record(file := io.StringIO())
+    session.step()
+    mailbox.submit(mailbox.tickets[0], 7)
+    session.step()
+    assert file.getvalue().endswith(
+        '"fault":[1,"BeginTick","LookupError"],"input":{},'
+        '"completions":[[1,"path",null,7]],"refused":[1]}}\n'
+    )
+    played = make(body, mailbox=Mailbox(1), mode=Mode.PAUSED)
+    assert play(Recording(io.StringIO(file.getvalue())), played) == (None, 2, 0, 0)
+    assert str(played.fault.error) == "7"
+
+
 def test_a_result_that_cannot_be_recorded_faults_in_begin_tick() -> None:
     """Found in the tick that took it, and not when somebody plays the recording."""
     session, mailbox, _ = background()
-    session.record(io.StringIO())
+    session.record(file := io.StringIO())
     mailbox.submit(mailbox.reserve("guard"), [1, 2])
     session.step()
     assert session.fault is not None
     assert session.fault.phase is Phase.BEGIN_TICK
     assert "tuple(...) makes one of a list" in str(session.fault.error)
+    assert file.getvalue().endswith('"fault":[0,"BeginTick","TypeError"]}}\n'), "not to be played"
 
 
 def test_a_full_disk_ends_the_recording_and_not_the_game() -> None:
@@ -1367,7 +1472,7 @@ def test_a_replay_needs_a_pause_digests_and_the_next_tick() -> None:
     with pytest.raises(ValueError, match="has no mailbox"):
         make(mode=Mode.PAUSED).replay(first._replace(completions=((1, "a", 0, 0),)))
     broken = make(mode=Mode.PAUSED, mailbox=Mailbox()).replay(first._replace(completions=(7,)))
-    assert tuple(broken) == (0, Phase.BEGIN_TICK, "ValueError")
+    assert broken[:3] == (0, Phase.BEGIN_TICK, "ValueError")
 
 
 def test_a_long_replay_does_not_fill_the_outbox() -> None:

@@ -13,6 +13,9 @@ JSON lines: a header with the policies that the run had, a line a tick, and an e
     {"tick":0,"input":{"actions":{"jump":[1,0,1,0,0]}},"digests":{"player":"0x8b2f..."}}
     {"end":{"ticks":1}}
 
+A tick that raised did not succeed and is no tick of the recording; what it was given is in the end,
+beside its fault, so that a crash can be played again too.
+
 Each line is handed to the system as it is written, so a program that dies loses the line it was at
 and no other. Everything is plain ASCII, so a cut can fall anywhere. A reader takes what is whole,
 says what is missing, and repairs nothing: damage before the end is an error with its line.
@@ -172,6 +175,12 @@ class RecordedFault(NamedTuple):
     """Where it raised."""
     error: str
     """The type of the exception. Not its text, which may hold an address."""
+    input: TickInput | None = None
+    """What it was given; None where it cannot be played again: it was interrupted from outside."""
+    completions: tuple[Plain, ...] = ()
+    """As of a `RecordedTick`."""
+    refused: tuple[int, ...] = ()
+    """As of a `RecordedTick`."""
 
 
 def field_name(name: object) -> str:
@@ -265,16 +274,8 @@ class Recorder:
                 f"tick must be {self._next}, the one after the last, not {number}; "
                 "a recording leaves no tick out"
             )
-        if type(tick_input) is not TickInput or tuple(tick_input) != self._policies.actions:
-            raise ValueError(
-                f"input must be a TickInput of the actions {', '.join(self._policies.actions)}, "
-                f"not {shown(tick_input)}; the header names them"
-            )
-        line: dict[str, Any] = {"tick": number, "input": tick_input.plain()}
-        if applied := [plain(value, "a completion") for value in completions]:
-            line["completions"] = applied
-        if without_room := [count(ordinal, "refused") for ordinal in refused]:
-            line["refused"] = without_room
+        line: dict[str, Any] = {"tick": number}
+        line |= self._given(tick_input, completions, refused)
         if phases:
             line["phases"] = {
                 phase.value: _written(finished(found, f"after {phase.value}"))
@@ -293,8 +294,29 @@ class Recorder:
         end: dict[str, Any] = {"ticks": self._written}
         if fault is not None:
             end["fault"] = [fault.tick, fault.phase.value, fault.error]
+            if fault.input is not None:
+                end |= self._given(fault.input, fault.completions, fault.refused)
         self._write({"end": end})
         self._broken = "it is finished"
+
+    def _given(
+        self,
+        tick_input: TickInput,
+        completions: Iterable[Plain],
+        refused: Iterable[SupportsIndex],
+    ) -> dict[str, Any]:
+        """What a tick was given, as a line has it."""
+        if type(tick_input) is not TickInput or tuple(tick_input) != self._policies.actions:
+            raise ValueError(
+                f"input must be a TickInput of the actions {', '.join(self._policies.actions)}, "
+                f"not {shown(tick_input)}; the header names them"
+            )
+        given: dict[str, Any] = {"input": tick_input.plain()}
+        if applied := [plain(value, "a completion") for value in completions]:
+            given["completions"] = applied
+        if without_room := [count(ordinal, "refused") for ordinal in refused]:
+            given["refused"] = without_room
+        return given
 
     def _write(self, line: dict[str, Any]) -> None:
         if self._broken:
@@ -545,13 +567,22 @@ class Recording:
         number = self._number(line["tick"], "tick")
         if number != expected:
             self._refuse(f"is tick {number}, but {expected} comes here; {self._restore()}")
-        completions = line.get("completions", [])
-        refused = line.get("refused", [])
         phases = line.get("phases", {})
-        if not all(isinstance(part, list) for part in (completions, refused)):
-            self._refuse(f"completions and refused must be lists; {self._restore()}")
         if not isinstance(phases, dict):
             self._refuse(f"phases must be an object; {self._restore()}")
+        tick_input, applied, without_room = self._given(line)
+        by_phase = {
+            self._phase(name): self._digests(found, f"phase {name}")
+            for name, found in phases.items()
+        }
+        digests = self._digests(line["digests"], f"tick {number}")
+        return RecordedTick(number, tick_input, applied, by_phase, digests, without_room)
+
+    def _given(self, line: dict[str, Any]) -> tuple[TickInput, tuple[Plain, ...], tuple[int, ...]]:
+        """What a tick was given: its input, completions and refused requests."""
+        completions, refused = line.get("completions", []), line.get("refused", [])
+        if not all(isinstance(part, list) for part in (completions, refused)):
+            self._refuse(f"completions and refused must be lists; {self._restore()}")
         try:
             tick_input = TickInput.from_plain(self.policies.actions, line["input"])
             applied = tuple(
@@ -559,17 +590,19 @@ class Recording:
             )
         except (TypeError, ValueError, OverflowError) as error:
             self._refuse(f"{error}; {self._restore()}")
-        by_phase = {
-            self._phase(name): self._digests(found, f"phase {name}")
-            for name, found in phases.items()
-        }
-        digests = self._digests(line["digests"], f"tick {number}")
-        without_room = tuple(self._number(ordinal, "refused") for ordinal in refused)
-        return RecordedTick(number, tick_input, applied, by_phase, digests, without_room)
+        return tick_input, applied, tuple(self._number(ordinal, "refused") for ordinal in refused)
 
     def _end(self, end: Any, expected: int) -> None:
-        if not isinstance(end, dict) or not {"ticks"} <= set(end) <= {"ticks", "fault"}:
-            self._refuse(f"the end has ticks, and maybe a fault, not {shown(end)}")
+        parts = set(end) if isinstance(end, dict) else set()
+        with_input = {"ticks", "fault", "input"}
+        if not (
+            {"ticks"} <= parts <= {"ticks", "fault"}
+            or with_input <= parts <= with_input | {"completions", "refused"}
+        ):
+            self._refuse(
+                "the end has ticks, maybe a fault, and with it maybe input, completions, refused, "
+                f"not {shown(end)}; {self._restore()}"
+            )
         if self._number(end["ticks"], "ticks") != self.ticks:
             self._refuse(
                 f"the recording ended after {end['ticks']} ticks, but {self.ticks} are here; "
@@ -581,6 +614,8 @@ class Recording:
                 self._refuse(f"a fault has a tick, a phase and an error, not {shown(fault)}")
             number = self._number(fault[0], "the tick of the fault", expected, expected)
             self.fault = RecordedFault(number, self._phase(fault[1]), fault[2])
+            if "input" in end:
+                self.fault = RecordedFault(*self.fault[:3], *self._given(end))
         self._line += 1
         try:
             more = self._file.read(1)

@@ -135,7 +135,10 @@ def first_divergence(
     return compare(first, second).divergence
 
 
-def _difference(one: RecordedTick, other: RecordedTick) -> Divergence | None:
+def _given(
+    one: RecordedTick | RecordedFault, other: RecordedTick | RecordedFault
+) -> Divergence | None:
+    """The first difference in what a tick was given."""
     tick = one.tick
     if one.input != other.input:
         return Divergence(tick, Phase.BEGIN_TICK, "input", one.input, other.input)
@@ -144,6 +147,13 @@ def _difference(one: RecordedTick, other: RecordedTick) -> Divergence | None:
         return Divergence(tick, start, "completions", one.completions, other.completions)
     if one.refused != other.refused:
         return Divergence(tick, None, "refused", one.refused, other.refused)
+    return None
+
+
+def _difference(one: RecordedTick, other: RecordedTick) -> Divergence | None:
+    tick = one.tick
+    if found := _given(one, other):
+        return found
     both = bool(one.phases and other.phases)
     for phase in Phase if both else ():
         if (phase in one.phases) != (phase in other.phases):
@@ -170,21 +180,27 @@ def _fault(first: object, second: object, last_one: int, last_other: int) -> Div
 
     One that ended before that tick, or whose end is missing, says nothing about it.
     """
-    faults: list[RecordedFault | None] = [getattr(run, "fault", None) for run in (first, second)]
-    tick = min((fault.tick for fault in faults if fault is not None), default=None)
-    if tick is None or faults[0] == faults[1]:
+    one, other = (getattr(run, "fault", None) for run in (first, second))
+    if one is None and other is None:
         return None
-    phases: list[Phase] = []
-    told: list[str | None] = []
-    for fault, last in zip(faults, (last_one, last_other), strict=True):
-        if fault is not None and fault.tick == tick:
-            phases.append(fault.phase)
-            told.append(f"{fault.error} in {fault.phase.value}")
-        elif fault is not None or last >= tick:
-            told.append(None)
-        else:
-            return None
-    return Divergence(tick, min(phases, key=attrgetter("place")), "fault", *told)
+    if one is not None and other is not None and one.tick == other.tick:
+        if None not in (one.input, other.input) and (found := _given(one, other)):
+            return found
+        return _faults(one, other)
+    if one is not None and (other is None or one.tick < other.tick):
+        return _faults(one, None) if last_other >= one.tick else None
+    assert other is not None
+    return _faults(None, other) if last_one >= other.tick else None
+
+
+def _faults(one: RecordedFault | None, other: RecordedFault | None) -> Divergence | None:
+    """Two ends of the same tick; None is one that got through it."""
+    faults = [fault for fault in (one, other) if fault is not None]
+    if one is not None and other is not None and one[:3] == other[:3]:
+        return None
+    told = [None if end is None else f"{end.error} in {end.phase.value}" for end in (one, other)]
+    phase = min((fault.phase for fault in faults), key=attrgetter("place"))
+    return Divergence(faults[0].tick, phase, "fault", *told)
 
 
 class Replayable(Protocol):
@@ -208,10 +224,13 @@ class Replayable(Protocol):
 def play(recording: Recording, session: Replayable) -> Comparison:
     """Feed a recording to a session's own tick function, and compare each tick as it is run.
 
-    It stops at the first divergence, with the session there to be looked at. The session must be
-    paused, at the tick where the recording starts. What depends on frames (budget, clamp) may
-    differ, since a recording knows no frames; what a tick sees may not. What ticks ask for of sound
-    and picture is thrown away; to see a replay, call ``session.replay`` for each tick, and draw.
+    It stops at the first divergence, with the session there to be looked at. A run that a fault
+    ended is played through that fault too: the session is faulted then, with the exception and its
+    traceback in ``session.fault``, and a tick that does not raise again is a divergence. The
+    session must be paused, at the tick where the recording starts. What depends on frames (budget,
+    clamp) may differ, since a recording knows no frames; what a tick sees may not. What ticks ask
+    for of sound and picture is thrown away; to see a replay, call ``session.replay`` for each tick,
+    and draw.
 
     >>> import io
     >>> from fixedstep import StateHash
@@ -248,12 +267,22 @@ def play(recording: Recording, session: Replayable) -> Comparison:
     compared = 0
     for tick in recording:
         compared += 1
-        found = session.replay(tick)
-        if session.outbox is not None:
-            session.outbox.deliver()
+        found = _played(session, tick)
         if isinstance(found, RecordedFault):
-            fault = Divergence(found.tick, found.phase, "fault", None, found.error)
-            return Comparison(fault, compared, 0, 0)
+            return Comparison(_faults(None, found), compared, 0, 0)
         if difference := _difference(tick, found):
             return Comparison(difference, compared, 0, 0)
-    return Comparison(None, compared, 0, 0)
+    fault = recording.fault
+    if fault is None or fault.input is None:
+        return Comparison(None, compared, 0, 0)
+    given = RecordedTick(fault.tick, fault.input, fault.completions, {}, {}, fault.refused)
+    found = _played(session, given)
+    again = found if isinstance(found, RecordedFault) else None
+    return Comparison(_faults(fault, again), compared + 1, 0, 0)
+
+
+def _played(session: Replayable, tick: RecordedTick) -> RecordedTick | RecordedFault:
+    found = session.replay(tick)
+    if session.outbox is not None:
+        session.outbox.deliver()
+    return found

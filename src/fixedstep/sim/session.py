@@ -517,6 +517,8 @@ class Session(Generic[L, W]):
                 outbox.begin_tick(number)
             if self._mailbox is not None and not hold_completions:
                 tick.completions = self._take_completions(self._mailbox, watch)
+            if watch is not None:
+                watch.given = True
             if self._timers is not None:
                 tick.due = self._timers.begin_tick(number)
             result: object = self._run_tick(self._world, tick_input, tick)
@@ -531,7 +533,7 @@ class Session(Generic[L, W]):
                 watch.end()
             staged = 0 if outbox is None else outbox.publish()
         except BaseException as error:
-            self._stop(Fault(number, tick.phase, error), tick_input, tick)
+            self._stop(Fault(number, tick.phase, error), tick_input, tick, watch)
             if not isinstance(error, Exception):
                 raise
             return False
@@ -575,13 +577,18 @@ class Session(Generic[L, W]):
         ticket = Ticket(request + self._first_request, self._world_id, target, revision)
         return Completion(ticket, result, error)
 
-    def _stop(self, fault: Fault, tick_input: TickInput, tick: Tick) -> None:
+    def _stop(self, fault: Fault, tick_input: TickInput, tick: Tick, watch: _Watch | None) -> None:
         """Fault: nothing of this tick gets out, and what earlier ones published stays."""
         staged = 0 if self._outbox is None else self._outbox.discard()
         self._fault = fault
         self._mode = Mode.FAULTED
         self._trace.add(_traced(tick, tick_input, _told(fault.error), staged))
-        self._finish_recording(_recorded(fault))
+        recorded = _recorded(fault)
+        if watch is not None and watch.given and isinstance(fault.error, Exception):
+            recorded = recorded._replace(
+                input=tick_input, completions=watch.completions, refused=tuple(watch.refused)
+            )
+        self._finish_recording(recorded)
 
     # Modes.
 
@@ -903,6 +910,7 @@ class _Watch:
         "by_phase",
         "completions",
         "digests",
+        "given",
         "refused",
         "replayed",
     )
@@ -917,6 +925,8 @@ class _Watch:
         self.digests: dict[str, int] = {}
         self.completions: tuple[Plain, ...] = ()
         self.refused: list[int] = []
+        self.given = False
+        """Whether all that the tick is given was taken down, so that it can be played again."""
 
     def after(self, phase: Phase) -> None:
         """A phase is over."""
