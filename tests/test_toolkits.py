@@ -12,6 +12,7 @@ two frames, in that sleep.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import subprocess
 import sys
@@ -180,6 +181,14 @@ def desk() -> Iterator[Desk]:
     desk = Desk()
     yield desk
     desk.display.close()
+
+
+@pytest.fixture(autouse=True)
+def no_window_left() -> Iterator[None]:
+    """A window of arcade that is collected closes once more, and then none counts as open: also the
+    one that was opened meanwhile. So it is collected before the next is opened."""
+    yield
+    gc.collect()
 
 
 def played(toolkit: str, desk: Desk, script: Callable[[Play], Generator[None, None, None]]) -> Play:
@@ -387,6 +396,8 @@ def test_an_exception_of_a_step_comes_out_of_the_toolkits_loop(toolkit: str, des
     if toolkit != "pygame":  # whose window goes with the loop
         for window in list(importlib.import_module("pyglet").app.windows):
             window.close()
+        del window
+        gc.collect()
     assert played(toolkit, desk, script).frames >= 5
 
 
@@ -503,6 +514,37 @@ def test_render_takes_the_place_of_the_windows_own_on_draw(toolkit: str) -> None
     assert ("on_update" in calls) == (toolkit == "arcade")
     if toolkit == "arcade":  # so that its own interval is not what paces
         assert own._update_rate == own._draw_rate == 1 / 10_000
+
+
+@pytest.mark.parametrize("where", ["step", "wait"])
+@pytest.mark.parametrize("toolkit", ["pyglet", "arcade"])
+def test_a_game_that_closes_the_window_itself_ends_the_loop(toolkit: str, where: str) -> None:
+    module = importlib.import_module(toolkit)
+    view: Any = (module.Window if toolkit == "arcade" else module.window.Window)(64, 64)
+    at = 0
+    calls: list[str] = []
+
+    def call(what: str) -> None:
+        calls.append(what)
+        if what == where and calls.count(what) == 5:
+            view.close()
+
+    def sleep(span: Nanos) -> None:
+        nonlocal at
+        at += span
+        call("wait")
+
+    adapter = ArcadeWindow if toolkit == "arcade" else PygletWindow
+    window = adapter(
+        lambda _: call("step"),
+        lambda _: call("render"),
+        clock=lambda: Timestamp(at),
+        sleep=sleep,
+    )
+    window.run(view)
+    assert calls.count(where) == 5
+    assert "render" in calls
+    assert "render" not in calls[[n for n, c in enumerate(calls) if c == where][4] :]
 
 
 @pytest.mark.parametrize("toolkit", ["pyglet"])

@@ -68,8 +68,10 @@ class ArcadeWindow(PacedWindow):
         self._window.draw(0.0)
 
     def _pump(self) -> None:
-        # The loop has delivered what came before the wait; this is what came in it.
-        self._window.dispatch_events()
+        # The loop has delivered what came before the wait; this is what came in it. A window that
+        # the game closed itself has no context and no events; the loop is about to end.
+        if self._window.context is not None:
+            self._window.dispatch_events()
 
     def _close(self) -> None:
         self._window.close()

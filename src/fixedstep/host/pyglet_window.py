@@ -49,7 +49,7 @@ class PygletWindow(PacedWindow):
 
     def _frame(self, dt: float) -> None:
         self.begin_frame()
-        if not (self.binding.closed or self.binding.dormant):
+        if self._window.context is not None and not self.binding.dormant:
             self._draw_and_flip()
 
     def _draw(self) -> bool:
@@ -60,8 +60,10 @@ class PygletWindow(PacedWindow):
         self._window.draw(0.0)
 
     def _pump(self) -> None:
-        # The loop has delivered what came before the wait; this is what came in it.
-        self._window.dispatch_events()
+        # The loop has delivered what came before the wait; this is what came in it. A window that
+        # the game closed itself has no context and no events; the loop is about to end.
+        if self._window.context is not None:
+            self._window.dispatch_events()
 
     def _close(self) -> None:
         self._window.close()
