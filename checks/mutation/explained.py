@@ -35,6 +35,8 @@ _ROOM = "More or less room at a time: what is planned into it is the same."
 _ASKED_ANYWAY = "The comparison saves the question whether there was an error, which says the same."
 _ALWAYS_PARSES = "What configuration.py gives back was checked there and always parses."
 _NO_MEMORY = "Only a machine without memory left goes another way, and none of the tests takes it."
+_PREFETCH = "A hint of what to fetch, and no read of it; its bench is the test of it."
+_THE_DEFINITION = "What the blocks leave goes through the definition, slower, to the same digest."
 _NONE_ANYWAY = "A class with __eq__ and no __hash__ has None there; the line tells it to readers."
 
 EXPLAINED: list[Explanation] = [
@@ -101,8 +103,12 @@ EXPLAINED: list[Explanation] = [
     Explanation(
         "csrc/core/fs_saturating.h",
         "fs_mul_div",
-        ("(middle << 32) [| => ^] (ll & low_half)",),
-        "The two halves share no bit.",
+        (
+            "(middle << 32) [| => ^] (ll & low_half)",
+            "(rest << 1) [| => ^] ((low >> bit) & 1)",
+            "quotient [|= => ^=] 1",
+        ),
+        "The two parts share no bit.",
     ),
     Explanation(
         "csrc/core/fs_saturating.h",
@@ -124,6 +130,47 @@ EXPLAINED: list[Explanation] = [
             "scale == [1 => 0]",
         ),
         "A scale of 1 may go through the general division: it saves time that it does not.",
+    ),
+    Explanation(
+        "csrc/core/fs_schedule.h",
+        "fs_sim_time",
+        ("fs_mul_div([tick, unit => unit, tick], scale)",),
+        "A product in the other order.",
+    ),
+    Explanation("csrc/core/fs_hash.c", "fs_prefetch", ALL, _PREFETCH),
+    Explanation(
+        "csrc/core/fs_hash.c",
+        "fs_hash_block",
+        ("fs_prefetch(", "const size_t line = ", "size_t at = ", "at < (g", "at +", "at [+="),
+        _PREFETCH,
+    ),
+    Explanation("csrc/core/fs_hash.c", "fs_hash_blocks", ("const uint8_t *next = ",), _PREFETCH),
+    Explanation(
+        "csrc/core/fs_hash.c",
+        "fs_hash_blocks",
+        (
+            "size - done [>= => >] FS_BLOCK_LEAST",
+            "size - done [>= => <] FS_BLOCK_LEAST",
+        ),
+        _THE_DEFINITION,
+    ),
+    Explanation(
+        "csrc/core/fs_hash.c",
+        "fs_hash_bytes",
+        ("size [>= => >] FS_BLOCK_LEAST", "size [>= => <] FS_BLOCK_LEAST"),
+        _THE_DEFINITION,
+    ),
+    Explanation(
+        "csrc/core/fs_hash.c",
+        "fs_hash_blocks",
+        ("fitting [> => >=] FS_STEPS_MOST",),
+        _SAME_AT_THE_EDGE,
+    ),
+    Explanation(
+        "csrc/core/fs_hash.c",
+        "fs_hash_blocks",
+        ("size_t steps = [0 => 1]",),
+        "Any number that is no size of a block makes the first one fill the powers.",
     ),
     # csrc/python
     Explanation(
@@ -226,7 +273,7 @@ EXPLAINED: list[Explanation] = [
             "step_count [> => >=] UINT32_MAX",
             "step_count > [UINT32_MAX => (UINT32_MAX - 1)]",
         ),
-        "Numbers that miss the short way go through configuration.frame_plan_state to the same plan.",
+        "What misses the short way goes through configuration.frame_plan_state to the same plan.",
     ),
     Explanation(
         "csrc/python/frame_plan.c",
@@ -245,8 +292,17 @@ EXPLAINED: list[Explanation] = [
             "[start != NULL && => ]",
             "start != NULL[ && length != NULL => ]",
             "start != NULL [&& => ||] length != NULL",
+            "start != NULL[ && stop != NULL => ]",
+            "[start != NULL && => ]stop != NULL",
+            "start != NULL [&& => ||] stop != NULL",
         ),
         _NO_MEMORY,
+    ),
+    Explanation(
+        "csrc/python/frame_plan.c",
+        "plan_ticks",
+        ("PyNumber_Add([start, length => length, start])",),
+        "A sum of two integers, in the other order.",
     ),
     # the reference
     Explanation(
