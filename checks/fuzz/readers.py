@@ -14,6 +14,7 @@ from __future__ import annotations
 import gzip
 import io
 import sys
+import time
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from itertools import accumulate
@@ -36,6 +37,9 @@ with atheris.instrument_imports(include=["fixedstep"]):
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+#: Seconds of the processor for one input, of a few KiB. Time on the clock is the machine's: what
+#: hangs for good is stopped by the limit in run.py.
+LONGEST = 5
 #: Characters of an error or a warning. It may quote from the file, and then in part.
 LONGEST_MESSAGE = 1000
 SETTINGS = Settings(
@@ -276,7 +280,18 @@ CHECKS: dict[str, Callable[[bytes], None]] = {
     "recording": check_recording,
 }
 
+
+def _timed(check: Callable[[bytes], None]) -> Callable[[bytes], None]:
+    def checked(data: bytes) -> None:
+        started = time.process_time()
+        check(data)
+        spent = time.process_time() - started
+        assert spent < LONGEST, f"{spent} seconds for {len(data)} bytes"
+
+    return checked
+
+
 if __name__ == "__main__":
-    _check = CHECKS[sys.argv.pop(1)]
+    _check = _timed(CHECKS[sys.argv.pop(1)])
     atheris.Setup(sys.argv, _check)
     atheris.Fuzz()

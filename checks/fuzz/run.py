@@ -219,7 +219,7 @@ class Outcome(NamedTuple):
     edges: int
     inputs: int
     finding: str
-    """The file with the input; empty where nothing was found."""
+    """The file with the input, or how it ended without one; empty where nothing was found."""
     printed: str
 
 
@@ -285,9 +285,10 @@ class Bench:
         corpus = work / "corpus"
         corpus.mkdir()
         outcome = _fuzz(fuzzer, work, corpus, work, PATIENCE)
-        told = f"found after {outcome.executions:,} executions" if outcome.finding else "NOT FOUND"
+        found = Path(outcome.finding).is_file()
+        told = f"found after {outcome.executions:,} executions" if found else "NOT FOUND"
         print(f"{fuzzer.name}: planted: {fault.name}: {told}", flush=True)
-        return bool(outcome.finding)
+        return found
 
     def table(self) -> str:
         """A line a fuzzer."""
@@ -347,7 +348,7 @@ def _fuzz(fuzzer: Fuzzer, work: Path, corpus: Path, findings: Path, seconds: int
             f"-max_total_time={seconds}",
             f"-max_len={fuzzer.longest}",
             f"-artifact_prefix={findings}/{fuzzer.name}-",
-            *("-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"),
+            *("-timeout=60", "-rss_limit_mb=1024", "-print_final_stats=1"),
             *([f"-dict={words}"] if words.exists() else []),
             str(corpus),
             *(str(ROOT / seeds) for seeds in fuzzer.seeds),
@@ -359,9 +360,10 @@ def _fuzz(fuzzer: Fuzzer, work: Path, corpus: Path, findings: Path, seconds: int
         check=False,
     )
     printed = ended.stdout + ended.stderr
-    finding = re.search(r"Test unit written to (\S+)", printed)
-    if (ended.returncode != 0) != (finding is not None):
-        sys.exit(f"{printed}\n{fuzzer.name} did not run: exit code {ended.returncode}")
+    written = re.search(r"Test unit written to (\S+)", printed)
+    finding = written.group(1) if written else ""
+    if ended.returncode and not finding:
+        finding = f"nothing, ended with {ended.returncode}"
 
     def last(pattern: str) -> int:
         return int((re.findall(pattern, printed) or ["0"])[-1])
@@ -371,7 +373,7 @@ def _fuzz(fuzzer: Fuzzer, work: Path, corpus: Path, findings: Path, seconds: int
         last(r"stat::average_exec_per_sec: +(\d+)"),
         last(r" cov: (\d+)"),
         sum(1 for _ in corpus.iterdir()),
-        finding.group(1) if finding else "",
+        finding,
         printed,
     )
 
