@@ -234,7 +234,7 @@ class Reader:
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             self._refuse(
                 f"looked for a header with the format {FORMAT!r}, found {shown(header)}; captures "
-                "of other tools are no traces"
+                "of other tools are no traces, and recordings of ticks go to `fixedstep diff`"
             )
         if header.get("version") != VERSION or type(header["version"]) is not int:
             self._refuse(

@@ -20,11 +20,15 @@ from .recording import Policies, RecordedTick, Recorder, Recording, ReplayError
 from .replay import Comparison, Divergence, compare, first_divergence, play
 from .session import SHOW_CURRENT, Fault, FrameReport, Mode, Session, SessionModeError, Tick
 from .speed_clock import SpeedClock
-from .tick_input import ActionState, TickInput, Transition
+from .tick_input import CANCEL, PRESS, RELEASE, REST, ActionState, TickInput, Transition
 from .tick_trace import TickTrace, TracedTick
 from .timers import Cadence, Deadline, TickExhausted, TimerId, TimerOverflow, TimerQueue
 
 __all__ = [
+    "CANCEL",
+    "PRESS",
+    "RELEASE",
+    "REST",
     "SHOW_CURRENT",
     "ActionState",
     "ArrayHistory",

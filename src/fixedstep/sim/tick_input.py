@@ -55,9 +55,13 @@ class ActionState(NamedTuple):
 
 
 PRESS = ActionState(held=True, pressed=1)
+"""A key that went down since the last frame, and is down."""
 RELEASE = ActionState(released=1)
+"""One that went up, and is up."""
 CANCEL = ActionState(cancelled=True)
+"""One that the host took away, as when the window lost the keyboard."""
 REST = ActionState()
+"""One that nobody touches."""
 
 
 class Transition(NamedTuple):
