@@ -119,6 +119,27 @@ def test_many_frames_are_thinned_and_the_picture_says_so(tmp_path: Path) -> None
     assert b"of every 3 frames the most extreme" in out.read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [(r"\ud800", r"\\ud800"), (r"$\\frac{$", r"\$\\frac\{\$"), ("x" * 1000, r"x{117}\.\.\.")],
+    ids=["half a character", "half a formula", "long"],
+)
+def test_a_process_of_any_name_is_drawn(
+    name: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Matplotlib fails on what no encoding can write, and on what begins like a formula."""
+    matplotlib: Any = needs("matplotlib")
+    original = matplotlib.rc_context
+    monkeypatch.setattr(
+        matplotlib, "rc_context", lambda rc: original({**rc, "svg.fonttype": "none"})
+    )
+    path, out = tmp_path / "made.json", tmp_path / "out.svg"
+    run = '{"CaptureData":{"MsBetweenPresents":[1,2,30]}}'
+    path.write_text(f'{{"Info":{{"ProcessName":"{name}"}},"Runs":[{run}]}}', encoding="ascii")
+    assert main(["analyze", str(path), "--plot", str(out)]) == 0
+    assert re.search(shown, out.read_text(encoding="utf-8"))
+
+
 def test_nothing_to_draw_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     needs("matplotlib")
     row = "a.exe,1,0xA1,16.5,0\n"

@@ -55,7 +55,7 @@ def draw(
     from matplotlib.figure import Figure
 
     from ..captures.series import frames, thinned
-    from .layout import schedule
+    from .layout import printable, schedule
 
     totals: Counter[str] = Counter()
 
@@ -81,8 +81,15 @@ def draw(
         }
     ):
         figure = Figure(figsize=(9, 10), layout="constrained")
+        # What a file calls its process is no formula and no command, and may be any length.
+        name = printable(group.title)
+        name = name if len(name) <= 120 else f"{name[:117]}..."
         figure.suptitle(
-            f"{group.title}\n{schedule(timestep, budget)}", fontsize=10, x=0.01, ha="left"
+            f"{name}\n{schedule(timestep, budget)}",
+            fontsize=10,
+            x=0.01,
+            ha="left",
+            parse_math=False,
         )
         axes = figure.subplots(4, 1, height_ratios=(3, 2, 2, 2.4))
         _frame_times(axes[0], group, kept, timestep, budget, stall_over)
