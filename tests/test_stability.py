@@ -327,6 +327,17 @@ def a_recording(core: Core) -> bytes:
     return file.getvalue().encode()
 
 
+def a_recording_of_a_crash(core: Core) -> bytes:
+    """With what the tick was given that raised."""
+    file = io.StringIO()
+    policies = Policies(Timestep(10), StepBudget(3), None, ("jump",), library="0.1.0")
+    recorder = Recorder(file, policies)
+    recorder.tick(0, TickInput.neutral(["jump"]), {"world": 1})
+    pressed = TickInput({"jump": ActionState(True, 0, 1, 0, False)})
+    recorder.finish(RecordedFault(1, Phase.MOTION, "KeyError", pressed, ((3, "path"),), (0,)))
+    return file.getvalue().encode()
+
+
 def played(core: Core) -> tuple[bytes, int]:
     """What a session records of eight ticks, and the digest of the last."""
 
@@ -384,6 +395,7 @@ WRITTEN: dict[str, Callable[[Core], bytes]] = {
     "trace-1.jsonl": a_trace,
     "trace-1-rate-cut.jsonl": a_trace_of_a_rate,
     "recording-1.jsonl": a_recording,
+    "recording-1-crash.jsonl": a_recording_of_a_crash,
     "session-1.jsonl": lambda core: played(core)[0],
     "frame-stats.json": stats_json,
     "frame-timing.json": timing_json,
@@ -460,6 +472,15 @@ def test_a_stored_recording_is_read(core: Core) -> None:
     assert second.completions == ((3, "path", (1, (-2, None))), False)
     assert second.input["fire"] == ActionState(True, -250, 2, 1, False)
     assert second.phases[Phase.COMMIT] == {"player": 2}
+
+
+def test_a_stored_recording_of_a_crash_is_read() -> None:
+    with (STORED / "recording-1-crash.jsonl").open(encoding="ascii") as file:
+        recording = Recording(file)
+        assert len(list(recording)) == 1
+    assert recording.fault is not None
+    assert recording.fault.input == TickInput({"jump": ActionState(True, 0, 1, 0, False)})
+    assert recording.fault.completions == ((3, "path"),)
 
 
 def test_a_flipped_bit_in_a_stored_recording_is_found(
