@@ -9,6 +9,7 @@ import doctest
 import importlib
 import subprocess
 import sys
+from importlib.metadata import metadata
 from typing import Any
 
 import pytest
@@ -236,6 +237,12 @@ def test_a_toolkit_that_is_missing_is_an_error_that_names_the_extra(
     text = rf"{toolkit} is not installed; pip install 'fixedstep\[{toolkit}\]' installs it"
     with pytest.raises(MissingToolkit, match=text):
         run()
+
+
+def test_the_extras_that_the_errors_name_are_there() -> None:
+    extras = metadata("fixedstep").get_all("Provides-Extra") or []
+    assert {"pygame", "pyglet", "arcade"} <= set(extras)
+    assert "tkinter" not in extras
 
 
 def test_a_toolkit_that_is_broken_says_so_itself(

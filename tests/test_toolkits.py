@@ -641,6 +641,39 @@ def test_an_event_that_the_game_takes_goes_no_further(toolkit: str) -> None:
     assert pygame.display.get_surface() is None  # the window is gone
 
 
+@pytest.mark.parametrize(
+    ("away", "back"),
+    [
+        ("WINDOWHIDDEN", "WINDOWSHOWN"),
+        ("WINDOWMINIMIZED", "WINDOWRESTORED"),
+        ("WINDOWMINIMIZED", "WINDOWMAXIMIZED"),
+    ],
+)
+@pytest.mark.parametrize("toolkit", ["pygame"])
+def test_each_event_that_hides_a_window_and_shows_it_again_counts(
+    toolkit: str, away: str, back: str
+) -> None:
+    """A window manager sends other ones than an X server without one."""
+    pygame = importlib.import_module(toolkit)
+    pygame.display.init()
+    pygame.display.set_mode((64, 64))
+    at = 0
+    dormant: list[bool] = []
+    kinds = {20: [away], 30: [back], 40: [away, back], 50: ["QUIT"]}
+
+    def sleep(span: Nanos) -> None:
+        nonlocal at
+        at += span
+        dormant.append(window.binding.dormant)
+        for kind in kinds.get(len(dormant), ()):
+            pygame.event.post(pygame.event.Event(getattr(pygame, kind)))
+
+    window = PygameWindow(lambda _: None, lambda _: None, clock=lambda: Timestamp(at), sleep=sleep)
+    window.run()
+    # No sleep comes between a change of visibility and the frame after it: that is a new origin.
+    assert [n for n, hidden in enumerate(dormant) if hidden] == list(range(20, 30))
+
+
 @pytest.mark.parametrize("toolkit", ["pygame"])
 def test_a_window_that_was_not_opened_is_asked_for(toolkit: str) -> None:
     pygame = importlib.import_module(toolkit)
