@@ -37,6 +37,8 @@ _ALWAYS_PARSES = "What configuration.py gives back was checked there and always 
 _NO_MEMORY = "Only a machine without memory left goes another way, and none of the tests takes it."
 _PREFETCH = "A hint of what to fetch, and no read of it; its bench is the test of it."
 _THE_DEFINITION = "What the blocks leave goes through the definition, slower, to the same digest."
+_OTHER_INTERPRETERS = "It chooses between versions of CPython: the same under the one here."
+_UNLOADED = "Only the end of an interpreter shows it, in memory that no test counts."
 _NONE_ANYWAY = "A class with __eq__ and no __hash__ has None there; the line tells it to readers."
 
 EXPLAINED: list[Explanation] = [
@@ -304,6 +306,103 @@ EXPLAINED: list[Explanation] = [
         ("PyNumber_Add([start, length => length, start])",),
         "A sum of two integers, in the other order.",
     ),
+    Explanation("csrc/core/fs_hash.c", "(constant)", ("limbs[[4 => 5]",), _ROOM),
+    Explanation("csrc/python/steps.c", "whole_step", ALL, _OTHER_INTERPRETERS),
+    Explanation("csrc/python/steps.c", "take_step", ("(step = whole_step(",), _OTHER_INTERPRETERS),
+    Explanation(
+        "csrc/python/steps.c",
+        "take_step",
+        ("step_alloc [!= => ==] NULL",),
+        "The other way to make a step makes the same one.",
+    ),
+    Explanation(
+        "csrc/python/steps.c",
+        "take_step",
+        ("if (self->[count => scale] == 0)",),
+        "empty_step asks again, since a finalizer may have taken the last one.",
+    ),
+    Explanation(
+        "csrc/python/steps.c",
+        "take_step",
+        (
+            "[tick == NULL || => ]",
+            "tick == NULL[ || dt == NULL => ]",
+            "dt == NULL[ || sim_time == NULL => ]",
+            "[Py_XDECREF(dt)",
+            "[Py_XDECREF(step)",
+        ),
+        _NO_MEMORY,
+    ),
+    Explanation(
+        "csrc/python/fs_types.h",
+        "fs_dealloc_spare",
+        ("*spare [== => !=] NULL",),
+        "Without the spare every object is allocated: slower, and the same objects.",
+    ),
+    Explanation("csrc/python/fs_types.h", "fs_fast_u64", ("[! => ]PyLong_CheckExact",), _SLOW_WAY),
+    Explanation(
+        "csrc/python/state_hash.c", "absorb_view", ("=> PyBytes_FromObject(slice)]",), _NO_MEMORY
+    ),
+    Explanation(
+        "csrc/python/state_hash.c",
+        "hash_absorb_i64",
+        (
+            "[number == -1 && => ]",
+            "number [== => !=] -1",
+        ),
+        "arguments.i64 gives a number in range, whose conversion cannot fail.",
+    ),
+    Explanation(
+        "csrc/python/state_hash.c",
+        "hash_absorb_f32_bits",
+        ("[0x7fffffffffffffff => 0x7ffffffffffffffe]",),
+        "The one NaN that counts as an infinity then is made quiet by the machine, to the same bits.",
+    ),
+    Explanation(
+        "csrc/python/module.c",
+        "fs_call",
+        ("function != NULL [&& => ||]",),
+        "The functions it is called for exist.",
+    ),
+    Explanation("csrc/python/module.c", "fs_reduce", ("=> Py_BuildValue(",), _NO_MEMORY),
+    Explanation("csrc/python/module.c", "fs_hash_numbers", ("return -[1",), _NO_MEMORY),
+    Explanation(
+        "csrc/python/module.c",
+        "add_type",
+        (
+            "[type != NULL && => ]",
+            "[< => >] 0",
+        ),
+        _NO_MEMORY,
+    ),
+    Explanation("csrc/python/module.c", "import", ("[found == NULL || => ]",), _NO_MEMORY),
+    Explanation("csrc/python/module.c", "module_exec", ("return -[1",), _NO_MEMORY),
+    Explanation("csrc/python/module.c", "module_exec", ("minor_version() ",), _OTHER_INTERPRETERS),
+    Explanation("csrc/python/module.c", "minor_version", ("[10 => 9]",), _OTHER_INTERPRETERS),
+    Explanation("csrc/python/module.c", "(constant)", ("FS_SLOT_GIL [",), _OTHER_INTERPRETERS),
+    Explanation("csrc/python/module.c", "slots", ("minor >",), _OTHER_INTERPRETERS),
+    Explanation("csrc/python/module.c", "slots", ("minor [>= => >] 13",), _OTHER_INTERPRETERS),
+    Explanation("csrc/python/module.c", "module_traverse", ("[Py_VISIT(",), _UNLOADED),
+    Explanation(
+        "csrc/python/module.c",
+        "module_clear",
+        (
+            "[Py_CLEAR(",
+            "return [0 => 1]",
+        ),
+        _UNLOADED,
+    ),
+    Explanation("csrc/python/module.c", "module_free", ("[PyObject_Free(",), _UNLOADED),
+    Explanation(
+        "csrc/python/frame_loop.c",
+        "plan_block",
+        (
+            "columns->[count => capacity] + count",
+            "> columns->[capacity => count]",
+        ),
+        _ROOM,
+    ),
+    Explanation("csrc/python/frame_loop.c", "plan_block", ("return [false => true]",), _NO_MEMORY),
     # the reference
     Explanation(
         _REFERENCE,

@@ -101,7 +101,7 @@ def compiler() -> list[str]:
     free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
     return [
         *os.environ.get("CC", "gcc").split(),
-        *("-O1", "-fPIC", "-w"),
+        *("-O1", "-fPIC"),
         *(f"-Werror={warning}" for warning in _WARNINGS),
         *("-I.", f"-I{sysconfig.get_path('include')}"),
         *(["-DFS_FULL_API"] if free_threaded else []),
@@ -675,16 +675,17 @@ def both_stages(pool: Pool, mutants: list[Mutant], core: str) -> list[Result]:
     results = pool.first_stage(others, core) if others else []
     results += [Result(one, "survived", "") for one in leaking]
     survivors = [r.mutant for r in results if r.outcome == "survived"]
-    if not survivors:
-        return results
-    pool.say(f"{core}: {len(survivors)} to look at again")
-    again = pool.second_stage(survivors, core)
-    for r in again:
-        if r.outcome == "survived":
-            pool.say(
-                f"survived: {r.mutant.file}:{r.mutant.line} {r.mutant.function}: {r.mutant.shown}"
-            )
-    return [r for r in results if r.outcome != "survived"] + again
+    # which have nothing to add about the arithmetic below, nor about what is explained
+    again = [m for m in survivors if part_of(m.file) != "core" and explanation(m) is None]
+    if again:
+        pool.say(f"{core}: {len(again)} to look at again")
+        seen = pool.second_stage(again, core)
+        results = [r for r in results if r.mutant not in set(again)] + seen
+    for r in results:
+        if r.outcome == "survived" and explanation(r.mutant) is None:
+            one = r.mutant
+            pool.say(f"survived: {one.file}:{one.line} {one.function}: {one.shown}")
+    return results
 
 
 def taken_over(file: Path, mutants: list[Mutant]) -> list[Result]:
