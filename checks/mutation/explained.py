@@ -356,7 +356,7 @@ EXPLAINED: list[Explanation] = [
         "csrc/python/state_hash.c",
         "hash_absorb_f32_bits",
         ("[0x7fffffffffffffff => 0x7ffffffffffffffe]",),
-        "The one NaN that counts as an infinity then is made quiet by the machine, to the same bits.",
+        "The NaN that is an infinity then is made quiet by the machine, to the same bits.",
     ),
     Explanation(
         "csrc/python/module.c",
