@@ -403,6 +403,12 @@ EXPLAINED: list[Explanation] = [
         _ROOM,
     ),
     Explanation("csrc/python/frame_loop.c", "plan_block", ("return [false => true]",), _NO_MEMORY),
+    Explanation(
+        "csrc/python/module.c",
+        "import",
+        ("[Py_DECREF(found); => ;]",),
+        "A reference too many to a module of the package, once an interpreter.",
+    ),
     # the reference
     Explanation(
         _REFERENCE,
