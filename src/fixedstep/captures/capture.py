@@ -15,6 +15,7 @@ from __future__ import annotations
 import tempfile
 import weakref
 from array import array
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -27,7 +28,7 @@ from .limits import MOST_FRAMES, MOST_GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import BinaryIO
+    from typing import IO, BinaryIO
 
 #: Frame times in a block: half a megabyte.
 BLOCK = 1 << 16
@@ -65,7 +66,7 @@ class Spans:
         if len(self._newest) == BLOCK:
             if self._file is None:
                 self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as this
-                weakref.finalize(self, self._file.close)
+                weakref.finalize(self, _discard, self._file)
             self._newest.tofile(self._file)
             self._filed += BLOCK
             self._newest = array("Q")
@@ -102,6 +103,12 @@ class Spans:
                 for number in sorted(block):
                     runs.append(number)
         return merge(newest, *(runs._run(start) for start in range(0, runs._filed, BLOCK)))
+
+
+def _discard(file: IO[bytes]) -> None:
+    """Close it. On a full disk that writes once more what nobody will read, and fails again."""
+    with suppress(OSError):
+        file.close()
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,9 @@ Each stream is a process with a track of frames, coloured by the viewer by their
 "stall", "frame with drops"), and counters for steps, drops and alpha below it. Times are the trace
 format's microseconds, written with three decimals, so nothing is rounded. The text is written as it
 is made: a trace of a million frames is 300 MB, and would be ten times that as objects.
+
+The viewer calls a counter by its name and the key of its number, so the keys read on: "steps a
+frame".
 """
 
 from __future__ import annotations
@@ -37,8 +40,8 @@ def write(
     >>> file = io.StringIO()
     >>> group = Group("game.exe", "42", "", Spans([25_000, 10_000]))
     >>> write(file, Capture("", 3, (group,), ()), Timestep(10_000), StepBudget(5), 50_000_000)
-    8
-    >>> json.loads(file.getvalue())["traceEvents"][1]["args"]
+    9
+    >>> json.loads(file.getvalue())["traceEvents"][2]["args"]
     {'frame': 0, 'steps': 2, 'dropped': 0}
     """
     count = 0
@@ -54,6 +57,7 @@ def write(
         where = f'"pid":{number},"tid":1'
         name = json.dumps(group.title)
         put(f'{{"name":"process_name","ph":"M",{where},"args":{{"name":{name}}}}}')
+        put(f'{{"name":"thread_name","ph":"M",{where},"args":{{"name":"frames"}}}}')
         last = None
         for index, frame in enumerate(frames(group, timestep, budget)):
             kind = "frame with drops" if frame.dropped else "frame"
@@ -66,12 +70,15 @@ def write(
             )
             # A plan is made when its frame ends. A counter keeps its value until the next.
             end = _microseconds(frame.start + frame.span)
-            counters = (("steps", frame.steps), ("dropped", frame.dropped))
-            for counter, value in (*counters, ("alpha", round(frame.alpha, 6))):
+            for counter, per, value in (
+                ("steps", "a frame", frame.steps),
+                ("dropped", "a frame", frame.dropped),
+                ("alpha", "of a step", round(frame.alpha, 6)),
+            ):
                 if counter != "dropped" or value or last != 0:
                     put(
                         f'{{"name":"{counter}","ph":"C","ts":{end},"pid":{number},"args":'
-                        f'{{"{counter}":{value}}}}}'
+                        f'{{"{per}":{value}}}}}'
                     )
             last = frame.dropped
     file.write("\n]}\n")
