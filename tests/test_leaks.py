@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import copy
 import gc
+import importlib
 import os
 import pickle
 import sys
+import tracemalloc
 from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -193,6 +195,7 @@ def operations(core: Core) -> dict[str, Callable[[], object]]:
             of_rate.ticks,
             of_rate.timestep,
         ),
+        "read ticks beyond 64 bits": lambda: core.FramePlan(2**64 - 2, 999, 0, 0, Rate(60)).ticks,
         "iterate": lambda: [*plan.steps(), *of_rate.steps()],
         "stop in the middle": lambda: next(plan.steps()),
         "measure steps": lambda: len(steps),
@@ -330,6 +333,95 @@ def test_nothing_else_leaves_anything_behind(
     if core.__name__.endswith("reference"):
         rounds //= 10
     assert [name for name, call in table.items() if leaks(call, rounds)] == []
+
+
+def lasting(core: Core) -> list[Any]:
+    """What outlives every call and is counted when one borrows it: types, functions, ``()``."""
+    modules = [importlib.import_module(f"fixedstep.{name}") for name in ("arguments", "text")]
+    modules += [importlib.import_module(f"fixedstep.{name}") for name in ("configuration", "plans")]
+    found = [value for module in modules for value in vars(module).values() if callable(value)]
+    kinds = [core.FrameLoop, core.FramePlan, core.FrameStats, core.StateHash, core.Steps, core.Step]
+    return [*kinds, *found, Timestep, Rate, StepBudget, range, ()]
+
+
+@pytest.mark.parametrize("which", [operations, failures])
+def test_what_lasts_is_borrowed_and_given_back(
+    core: Core, which: Callable[[Core], dict[str, Callable[[], object]]]
+) -> None:
+    """A reference too many on a type or a function allocates nothing, and is a leak no less."""
+    table, kept = which(core), lasting(core)
+    assert len(kept) > 30
+
+    def rounds(number: int) -> list[int]:
+        for _ in range(number):
+            for call in table.values():
+                call()
+        collect()
+        return [sys.getrefcount(value) for value in kept]
+
+    before = rounds(2)
+    after = rounds(100)
+    grown = {repr(value): b - a for value, a, b in zip(kept, before, after, strict=True)}
+    assert {name: by for name, by in grown.items() if by > 50} == {}
+
+
+def test_a_reference_too_many_would_be_seen() -> None:
+    """The control, on a function as the C core calls them."""
+    from fixedstep import arguments
+
+    before = sys.getrefcount(arguments.timestamp)
+    keep = [arguments.timestamp for _ in range(100)]
+    assert sys.getrefcount(keep[0]) - before > 50
+
+
+def batches(core: Core) -> dict[str, Callable[[], object]]:
+    """Batches whose blocks and columns are too large for Python's own allocator to count."""
+    nows = array("Q", range(30_000))
+    stamps: list[Any] = list(nows)
+    late: list[Any] = [*stamps, "x"]
+    loop = core.FrameLoop(Timestep(10))
+    return {
+        "buffer": lambda: copy.copy(loop).begin_frames(nows),
+        "list": lambda: copy.copy(loop).begin_frames(stamps),
+        "iterator": lambda: copy.copy(loop).begin_frames(iter(stamps)),
+        "digest": lambda: copy.copy(loop).digest_frames(iter(stamps), core.FrameStats()),
+        "bytes": lambda: core.StateHash().absorb_bytes(nows),
+        "bad late": lambda: attempt(copy.copy(loop).begin_frames, late),
+        "bad late of an iterator": lambda: attempt(copy.copy(loop).begin_frames, iter(late)),
+    }
+
+
+@pytest.fixture
+def _traced() -> Iterator[None]:
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+def kept_by(call: Callable[[], object]) -> int:
+    """Bytes that ten calls left allocated, beside what the first ones set up."""
+    for _ in range(2):
+        call()
+    collect()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(10):
+        call()
+    collect()
+    return tracemalloc.get_traced_memory()[0] - before
+
+
+@pytest.mark.usefixtures("_traced")
+def test_batches_give_back_their_large_blocks(core: Core) -> None:
+    assert {
+        name: kept_by(call) for name, call in batches(core).items() if kept_by(call) > 9_999
+    } == {}
+
+
+@pytest.mark.usefixtures("_traced")
+def test_a_large_block_that_is_kept_would_be_seen() -> None:
+    """The control: the smallest block of a batch, kept."""
+    keep: list[bytes] = []
+    assert kept_by(lambda: keep.append(bytes(30_000 * 4))) > 1_000_000
 
 
 def test_the_rounds_would_see_a_leak() -> None:

@@ -473,6 +473,8 @@ def test_a_damaged_state_is_refused_by_every_type(core: Core) -> None:
                 bad[position] = value
                 with pytest.raises((TypeError, OverflowError)):
                     kind._from_state(*bad)
+            with pytest.raises(TypeError):
+                kind._from_state(*state[:position])
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import sysconfig
 import threading
-import time
 from array import array
 from typing import TYPE_CHECKING, Any
 
@@ -100,12 +99,14 @@ def test_a_loop_that_loses_ticks_between_threads_would_be_seen() -> None:
         def __init__(self, first_tick: int) -> None:
             self.first_tick, self.step_count = first_tick, 1
 
+    all_have_read = threading.Barrier(THREADS)
+
     class Careless:
         tick = 0
 
         def begin_frame(self, _: Timestamp) -> Plan:
             before = self.tick
-            time.sleep(0)
+            all_have_read.wait()
             self.tick = before + 1
             return Plan(before)
 

@@ -34,6 +34,10 @@ static PyObject *stats_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
 static PyObject *stats_from_state(PyObject *type, PyObject *args)
 {
+    PyObject *number[4]; /* a state has no defaults */
+    if (!PyArg_UnpackTuple(args, "_from_state", 4, 4, &number[0], &number[1], &number[2], &number[3])) {
+        return NULL;
+    }
     return PyObject_CallObject(type, args);
 }
 

@@ -35,6 +35,10 @@ static PyObject *hash_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
 static PyObject *hash_from_state(PyObject *type, PyObject *args)
 {
+    PyObject *number; /* a state has no defaults */
+    if (!PyArg_UnpackTuple(args, "_from_state", 1, 1, &number)) {
+        return NULL;
+    }
     return PyObject_CallObject(type, args);
 }
 
