@@ -2,7 +2,7 @@
 
 One table of examples, one row a type; the tests run over the table, so a type that is added to it
 is held to all of them. The types of the two cores are the same types to a program: equal states are
-equal objects with equal hashes, and a pickle made by one core loads in the other.
+equal objects with equal hashes, and a pickle says nothing of the core that wrote it.
 """
 
 from __future__ import annotations
@@ -383,7 +383,7 @@ sys.stdout.buffer.write(pickle.dumps(([repr(v) for v in values], values), int(sy
 
 @pytest.mark.parametrize("loader", ["native", "reference"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_pickle_made_by_one_core_loads_in_the_other(
+def test_each_core_loads_the_pickles_of_both(
     core: Core, loader: str, protocol: int
 ) -> None:
     """Through a process whose chosen core is another one, and back again."""

@@ -3,9 +3,9 @@
  * The reference is StateHash in src/fixedstep/reference.py. Two facts make it faster than the obvious
  * loop, which waits for one multiplication a byte:
  *
- *   1. absorbing k zero bytes multiplies the state by prime**k, and most bytes of a plan are zero;
- *   2. the low byte of the state evolves alone and everything above it is linear, so the bytes of a
- *      large buffer need not wait for each other (fs_hash.c).
+ *   1. a run of k zero bytes is one multiplication, by prime**k, and most bytes of a plan are zero;
+ *   2. the low byte of the state depends on low bytes only, and everything above it is linear, so the
+ *      bytes of a large buffer need not wait for each other (fs_hash.c).
  *
  * Refuses to be a choice of hashes: one function, frozen, because its results are compared between
  * machines and years.

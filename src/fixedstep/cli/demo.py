@@ -246,8 +246,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "demo",
         allow_abbrev=False,
         help="run a small world in real time, with a stall on purpose",
-        description="Run a small integer world in real time on this machine's monotonic clock, "
-        "with one stall on purpose in the middle.",
+        description="Steps a world of integers by this machine's clock, with one long stall "
+        "half-way to show what a budget refuses.",
     )
     parser.add_argument(
         "--seconds",

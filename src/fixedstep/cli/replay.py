@@ -91,8 +91,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "replay",
         allow_abbrev=False,
         help="plan a recorded trace again on both cores and compare",
-        description="Plan a recorded trace again, headless, on both cores. Exit code 1 if they "
-        "disagree with each other or with the recording.",
+        description="Plans a recorded trace once more, on each core. Exit code 1 where a plan "
+        "differs between the cores, or from what was recorded.",
     )
     parser.add_argument(
         "file",

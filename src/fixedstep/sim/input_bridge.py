@@ -12,7 +12,7 @@ is full.
 
 ``cancel`` is for whatever tears input from the simulation: focus loss, a pause, new key bindings, a
 level. It voids what is pending and held, without a release that nobody made, and shuts a gate on
-each action: only a sample at rest opens it, and that sample itself is not used. Thus a key held
+each action: only a sample at rest opens it, and is then spent. Thus a key held
 through a menu attacks nobody when the menu closes.
 
 It refuses to know devices and bindings: actions come in by name, after the user interface has taken

@@ -1,4 +1,4 @@
-"""A fast small ball at 20 ticks a second, drawn in every frame: one program for three toolkits.
+"""A ball that moves 20 times a second and is drawn in every frame: one program, three toolkits.
 
 `model` has the ball, the keys and the numbers on screen; `in_pygame`, `in_pyglet` and `in_arcade`
 open a window and draw it, which is all that differs. ``fixedstep demo --window`` runs them, so they
