@@ -383,9 +383,7 @@ sys.stdout.buffer.write(pickle.dumps(([repr(v) for v in values], values), int(sy
 
 @pytest.mark.parametrize("loader", ["native", "reference"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_each_core_loads_the_pickles_of_both(
-    core: Core, loader: str, protocol: int
-) -> None:
+def test_each_core_loads_the_pickles_of_both(core: Core, loader: str, protocol: int) -> None:
     """Through a process whose chosen core is another one, and back again."""
     names = [name for name in EXAMPLES if name != "FramePlans"]
     values = [value for name in names for value in both(core, name)]

@@ -6,10 +6,11 @@ and which results each is given, and what of a tick is published. And it decides
 a tick fails.
 
 A tick is one call of the game's own function, ``run_tick(world, tick_input, tick)``, in ordinary
-Python, top to bottom. It returns None, or raises. Raising faults the session: the frame's other ticks
-are not run, the exception stays to be read, what the tick staged for presentation is discarded, and
-no tick runs until a new world is made. Nothing is rolled back. A hidden undo would need a copy of
-the world in every tick, and would show a debugger anything but the state that failed.
+Python, top to bottom. It returns None, or raises. Raising faults the session: the frame's other
+ticks are not run, the exception stays to be read, what the tick staged for presentation is
+discarded, and no tick runs until a new world is made. Nothing is rolled back. A hidden undo would
+need a copy of the world in every tick, and would show a debugger anything but the state that
+failed.
 
 The number of the tick rises when a tick has succeeded, and not before. The schedule inside counts
 the ticks it has planned, which is the same until a tick fails or is stepped by hand. Whenever debt
