@@ -2,7 +2,8 @@
 
 One table of every place where a number enters. For each the tests say what is refused and with
 which exception, that its text has the value, its unit and what to write instead, that the cores
-agree to the last letter, and that a loop, a tally or a hash is as it was before the call that failed.
+agree to the last letter, and that a loop, a tally or a hash is as it was before the call that
+failed.
 """
 
 from __future__ import annotations
