@@ -85,6 +85,33 @@ def test_a_handler_that_blocks_costs_reported_steps_and_no_message() -> None:
     assert len(network.seen) >= 9_900
 
 
+def test_a_server_that_runs_again_goes_on_with_the_next_tick() -> None:
+    """After a step that raised, and after a stop among the steps of one frame. No number comes
+    twice, and none is left out, so what a world counted stays true."""
+    network, ended = Network(block_at=5), []
+
+    def step(step: Step, messages: list[int]) -> None:
+        network.step(step, messages)
+        if step.tick == 3:
+            raise ValueError("out of cheese")
+        if step.tick in (8, 12):
+            network.server.stop()
+
+    network.server = TickServer(
+        step, rate=Rate(20), budget=StepBudget(9), clock=network.clock, sleep=network.sleep
+    )
+    with pytest.raises(ValueError, match="out of cheese"):
+        asyncio.run(network.server.run())
+    for _ in range(2):
+        network.at += SECOND
+        asyncio.run(network.server.run())
+        ended.append(network.ticks[-1])
+    assert network.ticks == list(range(13))
+    assert ended == [8, 12]
+    assert network.server.stats.ticks >= 13
+    assert network.server.stats.steps_dropped == 0
+
+
 def test_a_frame_that_the_event_loop_wakes_late_is_on_time() -> None:
     """Its work was done. How late the loop is, is in the lateness; only work makes a frame late."""
     network = Network()

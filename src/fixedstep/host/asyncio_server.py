@@ -66,6 +66,7 @@ class TickServer(Generic[M]):
         self._pacer = FramePacer(rate, clock=clock)
         self._stats = FrameStats()
         self._queue: deque[M] = deque()
+        self._next_tick = 0
         self._stopping = False
 
     def post(self, message: M) -> None:
@@ -78,14 +79,15 @@ class TickServer(Generic[M]):
 
     async def run(self) -> None:
         """Tick until `stop`. A step that raises ends it with that exception, a clock that stands
-        still with RuntimeError.
+        still with RuntimeError. Called again, it goes on with the next number; time in between was
+        no time of the server.
 
         Yields at least once a frame, also when it is late, so that a step which is always too slow
         cannot keep other coroutines from running.
         """
         self._stopping = False
         self._pacer.reset()
-        loop = FrameLoop(self._rate, self._budget, self._pacer.wait())
+        loop = FrameLoop(self._rate, self._budget, self._pacer.wait(), tick=self._next_tick)
         while not self._stopping:
             await self._next_frame()
             plan = loop.begin_frame(self._pacer.wait())
@@ -93,6 +95,7 @@ class TickServer(Generic[M]):
             for step in plan.steps():
                 if self._stopping:
                     return
+                self._next_tick = step.tick + 1
                 messages = list(self._queue)
                 self._queue.clear()
                 self._step(step, messages)
