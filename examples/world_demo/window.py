@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pygame
 
-from fixedstep.host import monotonic
+from fixedstep import Rate
+from fixedstep.host.pacer import FramePacer
 from fixedstep.sim.input_bridge import ActionState
 from fixedstep.sim.session import SHOW_CURRENT, Mode
 
@@ -209,15 +210,15 @@ def run(level: Level) -> None:
     try:
         surface = pygame.display.set_mode((WIDTH, HEIGHT))
         pygame.display.set_caption(f"fixedstep: {level.name}")
-        pace = pygame.time.Clock()
+        pacer = FramePacer(Rate(FRAMES_PER_SECOND))
         with ThreadPoolExecutor(1) as pool:
             window = Window(level, surface, pool)
             while window.open:
+                now = pacer.wait()
                 for event in pygame.event.get():
                     window.event(event)
-                window.frame(monotonic.now())
+                window.frame(now)
                 pygame.display.flip()
-                pace.tick(FRAMES_PER_SECOND)
             window.host.mailbox.shutdown()
     finally:
         pygame.quit()
