@@ -6,8 +6,8 @@ and every command as it is printed, with what it printed.
 FOLDER must not be there. The clone goes into it, and beside the clone the tutorial's game. Packages
 are installed from the network, as the pages say; the windows are SDL's that nobody sees, and a
 player presses the keys that the tutorial asks for. The commands of README's table are run too, but
-those that want a file which only a game or a player has, or a toolkit. The tests that README names are the gate's
-business and are run with ``--tests``.
+those that want a toolkit, or a file which only a game or a player has. The tests that README names
+are the gate's business and are run with ``--tests``.
 
 It ends with exit code 1 at the first command that fails or prints something else than the page
 says. Nothing of the environment it runs in reaches the commands but the path and the settings of
