@@ -328,6 +328,7 @@ EXPLAINED: list[Explanation] = [
             "[tick == NULL || => ]",
             "tick == NULL[ || dt == NULL => ]",
             "dt == NULL[ || sim_time == NULL => ]",
+            "[Py_XDECREF(tick)",
             "[Py_XDECREF(dt)",
             "[Py_XDECREF(step)",
         ),
@@ -408,6 +409,15 @@ EXPLAINED: list[Explanation] = [
         "import",
         ("[Py_DECREF(found); => ;]",),
         "A reference too many to a module of the package, once an interpreter.",
+    ),
+    Explanation(
+        "csrc/python/module.c",
+        "module_exec",
+        ("[Py_DECREF(plans); => ;]",),
+        "A reference too many to a type of the package, once an interpreter.",
+    ),
+    Explanation(
+        "csrc/python/frame_loop.c", "plan_batch", ("[Py_XDECREF(block); => ;]",), _NO_MEMORY
     ),
     # the reference
     Explanation(
