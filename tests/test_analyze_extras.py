@@ -196,12 +196,10 @@ def test_a_terminal_with_rich_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> Non
 
 # Warnings of the cluster's own libraries are theirs; where a port is taken they say which is used.
 @pytest.mark.filterwarnings("ignore")
-def test_a_cluster_merges_a_folder_exactly() -> None:
+def test_a_cluster_merges_a_folder_exactly(source: Path) -> None:
     """Two workers; every frame of every readable file, against one summary that saw them all."""
     needs("dask")
     distributed = needs("distributed")
-    if not EXAMPLE.is_file():
-        pytest.skip("examples/ is not here: a wheel is tested without its source")
     spec = importlib.util.spec_from_file_location("fleet_dask", EXAMPLE)
     assert spec is not None
     assert spec.loader is not None

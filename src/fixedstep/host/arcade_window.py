@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .paced_window import PacedWindow
+from .pyglet_window import PygletWindow
 from .toolkits import load
 
 # How often arcade tries: ten times in the shortest frame there is. Far from a nanosecond, which a
@@ -20,8 +20,8 @@ from .toolkits import load
 _SECONDS_BETWEEN_CALLS = 1 / 10_000
 
 
-class ArcadeWindow(PacedWindow):
-    """Runs a game in an ``arcade.Window``.
+class ArcadeWindow(PygletWindow):
+    """Runs a game in an ``arcade.Window``, which is a window of pyglet.
 
     The arguments are `PacedWindow`'s. ``render`` takes the place of the window's ``on_draw`` and
     begins with ``window.clear()``; the window's own ``on_update`` is called too. Open the window
@@ -59,19 +59,3 @@ class ArcadeWindow(PacedWindow):
 
     def _update(self, delta_time: float) -> None:
         self.begin_frame()
-
-    def _draw(self) -> bool:
-        self.binding.draw()
-        return True  # handled: the window's own on_draw would draw over it
-
-    def _draw_and_flip(self) -> None:
-        self._window.draw(0.0)
-
-    def _pump(self) -> None:
-        # The loop has delivered what came before the wait; this is what came in it. A window that
-        # the game closed itself has no context and no events; the loop is about to end.
-        if self._window.context is not None:
-            self._window.dispatch_events()
-
-    def _close(self) -> None:
-        self._window.close()
