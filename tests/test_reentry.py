@@ -8,6 +8,7 @@ the next instruction. Wherever it happens, every step comes out once and whole.
 from __future__ import annotations
 
 import gc
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,9 +35,10 @@ def _collector() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_collector")
+@pytest.mark.parametrize("most", [1, 9], ids=["one", "all"])
 @pytest.mark.parametrize("count", range(1, 6))
-def test_a_finalizer_that_takes_a_step_gets_one_that_nobody_else_gets(
-    core: Core, count: int
+def test_a_finalizer_that_takes_steps_gets_what_nobody_else_gets(
+    core: Core, count: int, most: int
 ) -> None:
     finalized = 0
 
@@ -49,7 +51,7 @@ def test_a_finalizer_that_takes_a_step_gets_one_that_nobody_else_gets(
         def __del__(self) -> None:
             nonlocal finalized
             finalized += 1
-            self.taken.extend(tuple(step) for step in [next(self.steps, None)] if step)
+            self.taken.extend(tuple(step) for step in islice(self.steps, most))
 
     for threshold in range(1, 12):
         taken: list[tuple[int, ...]] = []

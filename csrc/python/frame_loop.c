@@ -149,15 +149,11 @@ static void *columns_at(const fs_columns *columns, int i)
     return PyBytes_AsString(columns->column[i]) + columns->count * (size_t)item_size[i];
 }
 
-/* Plan one block of timestamps; without the GIL if it is a large one. */
+/* Plan one block of timestamps, a bytes object; without the GIL if it is a large one. */
 static bool plan_block(PyObject *block, fs_loop *loop, fs_columns *columns, fs_stats *stats)
 {
-    char *data;
-    Py_ssize_t size;
-    if (PyBytes_AsStringAndSize(block, &data, &size) < 0) {
-        return false;
-    }
-    const uint64_t *timestamps = (const uint64_t *)(const void *)data;
+    const uint64_t *timestamps = (const uint64_t *)(const void *)PyBytes_AsString(block);
+    const Py_ssize_t size = PyBytes_Size(block);
     const size_t count = (size_t)size / sizeof(uint64_t);
     uint64_t *first_tick = NULL, *dropped = NULL, *remainder = NULL;
     uint32_t *step_count = NULL;
@@ -207,41 +203,52 @@ static size_t length_of(PyObject *timestamps)
     return (size_t)length;
 }
 
-/* Take over what a batch came to, if nobody else moved the loop or the tally in the meantime. */
-static bool commit_batch(fs_loop_object *self, const fs_loop *before, const fs_loop *after,
-                         fs_stats_object *stats, const fs_stats *tally_before,
-                         const fs_stats *tally_after)
+/* What a batch found and what it came to. */
+typedef struct {
+    fs_loop loop_before, loop_after;
+    fs_stats tally_before, tally_after;
+} fs_batch;
+
+/* Take over what a batch came to, if nobody else moved the loop or the tally in the meantime. The last
+ * thing a batch does: where there is no memory for its plans, nothing was planned. */
+static bool commit_batch(fs_loop_object *self, fs_stats_object *stats, const fs_batch *batch)
 {
     bool untouched;
     PyObject *second = stats == NULL ? (PyObject *)self : (PyObject *)stats;
     (void)second; /* where there is a GIL */
     FS_LOCK_TWO(self, second);
-    untouched = same_loop(&self->loop, before)
-             && (stats == NULL || fs_same_stats(&stats->stats, tally_before));
+    untouched = same_loop(&self->loop, &batch->loop_before)
+             && (stats == NULL || fs_same_stats(&stats->stats, &batch->tally_before));
     if (untouched) {
-        self->loop = *after;
+        self->loop = batch->loop_after;
     }
     if (untouched && stats != NULL) {
-        stats->stats = *tally_after;
+        stats->stats = batch->tally_after;
     }
     FS_UNLOCK_TWO();
+    if (!untouched) {
+        fs_raise(self->state, "loop_changed", NULL);
+    }
     return untouched;
 }
 
-/* Run copies of the loop and the tally over the timestamps and take them over at the end, so that a bad
- * timestamp in the middle leaves everything as it was. */
+/* Run copies of the loop and the tally over the timestamps, so that a bad one in the middle leaves
+ * everything as it was. */
 static bool plan_batch(fs_state *state, fs_loop_object *self, PyObject *timestamps,
-                       fs_columns *columns, PyObject *stats)
+                       fs_columns *columns, PyObject *stats, fs_batch *batch)
 {
     if (stats != NULL && Py_TYPE(stats) != state->stats_type) {
         fs_raise(state, "wrong_stats", stats);
         return false;
     }
-    fs_stats_object *own_tally = (fs_stats_object *)stats;
-    const fs_loop loop_before = loop_snapshot(self);
-    const fs_stats tally_before = own_tally == NULL ? (fs_stats){0} : fs_stats_snapshot(own_tally);
-    fs_loop loop = loop_before;
-    fs_stats tally = tally_before;
+    batch->loop_before = loop_snapshot(self);
+    batch->loop_after = batch->loop_before;
+    fs_stats *tally = NULL;
+    if (stats != NULL) {
+        batch->tally_before = fs_stats_snapshot((fs_stats_object *)stats);
+        batch->tally_after = batch->tally_before;
+        tally = &batch->tally_after;
+    }
 
     PyObject *blocks = fs_ask(state->arguments, "timestamp_blocks", timestamps);
     if (blocks == NULL) {
@@ -256,7 +263,7 @@ static bool plan_batch(fs_state *state, fs_loop_object *self, PyObject *timestam
         return false;
     }
     for (; block != NULL; block = PyIter_Next(blocks)) {
-        const bool planned = plan_block(block, &loop, columns, own_tally == NULL ? NULL : &tally);
+        const bool planned = plan_block(block, &batch->loop_after, columns, tally);
         Py_DECREF(block);
         if (!planned) {
             break;
@@ -266,15 +273,8 @@ static bool plan_batch(fs_state *state, fs_loop_object *self, PyObject *timestam
     if (PyErr_Occurred() != NULL) {
         return false;
     }
-    if (columns != NULL && columns->count != columns->capacity
-        && !columns_resize(columns, columns->count)) {
-        return false;
-    }
-    if (!commit_batch(self, &loop_before, &loop, own_tally, &tally_before, &tally)) {
-        fs_raise(state, "loop_changed", NULL);
-        return false;
-    }
-    return true;
+    return columns == NULL || columns->count == columns->capacity
+        || columns_resize(columns, columns->count);
 }
 
 static PyObject *loop_begin_frames(fs_loop_object *self, PyObject *args, PyObject *kwargs)
@@ -286,11 +286,18 @@ static PyObject *loop_begin_frames(fs_loop_object *self, PyObject *args, PyObjec
     }
     fs_state *state = self->state;
     fs_columns columns = {{NULL, NULL, NULL, NULL}, 0, 0};
+    fs_batch batch;
     PyObject *plans = NULL;
-    if (plan_batch(state, self, timestamps, &columns, stats == Py_None ? NULL : stats)) {
+    if (stats == Py_None) {
+        stats = NULL;
+    }
+    if (plan_batch(state, self, timestamps, &columns, stats, &batch)) {
         plans = PyObject_CallFunction(state->plans_from, "OKKOOOO", state->plan_type,
                                       self->loop.scale, self->loop.unit, columns.column[0],
                                       columns.column[1], columns.column[2], columns.column[3]);
+        if (plans != NULL && !commit_batch(self, (fs_stats_object *)stats, &batch)) {
+            Py_CLEAR(plans);
+        }
     }
     columns_free(&columns);
     return plans;
@@ -300,8 +307,10 @@ static PyObject *loop_digest_frames(fs_loop_object *self, PyObject *args, PyObje
 {
     static char *names[] = {"timestamps", "stats", NULL};
     PyObject *timestamps, *stats;
+    fs_batch batch;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO:digest_frames", names, &timestamps, &stats)
-        || !plan_batch(self->state, self, timestamps, NULL, stats)) {
+        || !plan_batch(self->state, self, timestamps, NULL, stats, &batch)
+        || !commit_batch(self, (fs_stats_object *)stats, &batch)) {
         return NULL;
     }
     Py_RETURN_NONE;

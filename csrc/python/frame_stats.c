@@ -17,28 +17,33 @@ static PyObject *stats_numbers(fs_stats_object *self)
                          stats.schedule_hash);
 }
 
-static PyObject *stats_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+/* Takes over the reference to `numbers`, which were checked in Python. */
+static PyObject *stats_from(PyTypeObject *type, PyObject *numbers)
 {
-    fs_state *state = PyType_GetModuleState(type);
-    PyObject *numbers = fs_call(state->configuration, "frame_stats", args, kwargs);
     if (numbers == NULL) {
         return NULL;
     }
     unsigned long long frames, ticks, steps_dropped, schedule_hash;
-    const int parsed =
-        PyArg_ParseTuple(numbers, "KKKK", &frames, &ticks, &steps_dropped, &schedule_hash);
+    PyObject *self = NULL;
+    if (PyArg_ParseTuple(numbers, "KKKK", &frames, &ticks, &steps_dropped, &schedule_hash)) {
+        self = stats_make(PyType_GetModuleState(type),
+                          (fs_stats){frames, ticks, steps_dropped, schedule_hash});
+    }
     Py_DECREF(numbers);
-    return parsed ? stats_make(state, (fs_stats){frames, ticks, steps_dropped, schedule_hash})
-                  : NULL;
+    return self;
+}
+
+static PyObject *stats_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    fs_state *state = PyType_GetModuleState(type);
+    return stats_from(type, fs_call(state->configuration, "frame_stats", args, kwargs));
 }
 
 static PyObject *stats_from_state(PyObject *type, PyObject *args)
 {
-    PyObject *number[4]; /* a state has no defaults */
-    if (!PyArg_UnpackTuple(args, "_from_state", 4, 4, &number[0], &number[1], &number[2], &number[3])) {
-        return NULL;
-    }
-    return PyObject_CallObject(type, args);
+    fs_state *state = PyType_GetModuleState((PyTypeObject *)type);
+    return stats_from((PyTypeObject *)type,
+                      fs_call(state->configuration, "frame_stats_state", args, NULL));
 }
 
 static PyObject *stats_absorb(fs_stats_object *self, PyObject *arg)

@@ -90,9 +90,9 @@ bool fs_slow_u64(fs_state *state, const char *name, PyObject *value, uint64_t *n
     if (checked == NULL) {
         return false;
     }
-    *number = PyLong_AsUnsignedLongLong(checked);
+    *number = PyLong_AsUnsignedLongLong(checked); /* in range, so it cannot fail */
     Py_DECREF(checked);
-    return *number != UINT64_MAX || PyErr_Occurred() == NULL;
+    return true;
 }
 
 static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)

@@ -17,48 +17,49 @@ static PyObject *hash_numbers(fs_hash_object *self)
     return Py_BuildValue("(K)", self->value);
 }
 
+/* Takes over the reference to `numbers`, which were checked in Python. */
+static PyObject *hash_from(PyTypeObject *type, PyObject *numbers)
+{
+    if (numbers == NULL) {
+        return NULL;
+    }
+    unsigned long long value;
+    PyObject *self = NULL;
+    if (PyArg_ParseTuple(numbers, "K", &value)) {
+        self = hash_make(PyType_GetModuleState(type), value);
+    }
+    Py_DECREF(numbers);
+    return self;
+}
+
 static PyObject *hash_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     fs_state *state = PyType_GetModuleState(type);
     if (kwargs == NULL && PyTuple_Size(args) == 0) {
         return hash_make(state, FS_FNV_OFFSET);
     }
-    PyObject *numbers = fs_call(state->configuration, "state_hash", args, kwargs);
-    if (numbers == NULL) {
-        return NULL;
-    }
-    unsigned long long value;
-    const int parsed = PyArg_ParseTuple(numbers, "K", &value);
-    Py_DECREF(numbers);
-    return parsed ? hash_make(state, value) : NULL;
+    return hash_from(type, fs_call(state->configuration, "state_hash", args, kwargs));
 }
 
 static PyObject *hash_from_state(PyObject *type, PyObject *args)
 {
-    PyObject *number; /* a state has no defaults */
-    if (!PyArg_UnpackTuple(args, "_from_state", 1, 1, &number)) {
-        return NULL;
-    }
-    return PyObject_CallObject(type, args);
+    fs_state *state = PyType_GetModuleState((PyTypeObject *)type);
+    return hash_from((PyTypeObject *)type,
+                     fs_call(state->configuration, "state_hash_state", args, NULL));
 }
 
 /* Hash a bytes object; without the GIL if it is a large one. */
-static bool absorb_exact_bytes(uint64_t *value, PyObject *bytes)
+static uint64_t absorb_exact_bytes(uint64_t value, PyObject *bytes)
 {
-    char *data;
-    Py_ssize_t size;
-    if (PyBytes_AsStringAndSize(bytes, &data, &size) < 0) {
-        return false;
-    }
+    const char *data = PyBytes_AsString(bytes);
+    const Py_ssize_t size = PyBytes_Size(bytes);
     if (size < FS_RELEASE_BYTES) {
-        *value = fs_hash_bytes(*value, data, (size_t)size);
+        return fs_hash_bytes(value, data, (size_t)size);
     }
-    else {
-        Py_BEGIN_ALLOW_THREADS
-        *value = fs_hash_bytes(*value, data, (size_t)size);
-        Py_END_ALLOW_THREADS
-    }
-    return true;
+    Py_BEGIN_ALLOW_THREADS
+    value = fs_hash_bytes(value, data, (size_t)size);
+    Py_END_ALLOW_THREADS
+    return value;
 }
 
 /* Hash any other buffer, by private copies of 64 KiB. The limited API of 3.10 has no buffer protocol, and a
@@ -68,16 +69,15 @@ static bool absorb_view(uint64_t *value, PyObject *view)
 {
     const Py_ssize_t size = PyObject_Size(view);
     for (Py_ssize_t start = 0; start < size; start += FS_RELEASE_BYTES) {
-        const Py_ssize_t left = size - start;
-        const Py_ssize_t stop = start + (left < FS_RELEASE_BYTES ? left : FS_RELEASE_BYTES);
-        PyObject *slice = PySequence_GetSlice(view, start, stop);
+        /* a slice ends where its view does */
+        PyObject *slice = PySequence_GetSlice(view, start, start + FS_RELEASE_BYTES);
         PyObject *bytes = slice == NULL ? NULL : PyBytes_FromObject(slice);
         Py_XDECREF(slice);
-        const bool absorbed = bytes != NULL && absorb_exact_bytes(value, bytes);
-        Py_XDECREF(bytes);
-        if (!absorbed) {
+        if (bytes == NULL) {
             return false;
         }
+        *value = absorb_exact_bytes(*value, bytes);
+        Py_DECREF(bytes);
     }
     return size >= 0;
 }
@@ -86,7 +86,7 @@ static PyObject *hash_absorb_bytes(fs_hash_object *self, PyObject *buffer)
 {
     uint64_t value = self->value;
     if (PyBytes_CheckExact(buffer)) {
-        return absorb_exact_bytes(&value, buffer) ? hash_make(self->state, value) : NULL;
+        return hash_make(self->state, absorb_exact_bytes(value, buffer));
     }
     PyObject *view = fs_ask(self->state->arguments, "byte_view", buffer);
     if (view == NULL) {
@@ -123,11 +123,8 @@ static PyObject *hash_absorb_i64(fs_hash_object *self, PyObject *arg)
     if (checked == NULL) {
         return NULL;
     }
-    const long long number = PyLong_AsLongLong(checked);
+    const long long number = PyLong_AsLongLong(checked); /* in range, so it cannot fail */
     Py_DECREF(checked);
-    if (number == -1 && PyErr_Occurred() != NULL) {
-        return NULL;
-    }
     return hash_make(self->state, fs_hash_u64(self->value, (uint64_t)number));
 }
 

@@ -98,8 +98,13 @@ def steps_state(
 
 
 def state_hash(state: SupportsIndex = FNV_OFFSET) -> tuple[int]:
-    """What ``StateHash(...)`` means, and its state, checked: (value,)."""
-    return (count(state, "state"),)
+    """What ``StateHash(...)`` means: (value,)."""
+    return state_hash_state(state)
+
+
+def state_hash_state(value: object) -> tuple[int]:
+    """The state of a StateHash, checked."""
+    return (count(value, "state"),)
 
 
 def frame_stats(
@@ -108,7 +113,14 @@ def frame_stats(
     steps_dropped: SupportsIndex = 0,
     schedule_hash: SupportsIndex = FNV_OFFSET,
 ) -> tuple[int, int, int, int]:
-    """What ``FrameStats(...)`` means, and its state, checked."""
+    """What ``FrameStats(...)`` means: (frames, ticks, steps_dropped, schedule_hash)."""
+    return frame_stats_state(frames, ticks, steps_dropped, schedule_hash)
+
+
+def frame_stats_state(
+    frames: object, ticks: object, steps_dropped: object, schedule_hash: object
+) -> tuple[int, int, int, int]:
+    """The state of a FrameStats, checked."""
     return (
         count(frames, "frames"),
         count(ticks, "ticks"),

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
+    _LoopState = tuple[int, int, int, int, int, int]
+    _TallyState = tuple[int, int, int, int]
+
 __all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps"]
 
 FNV_PRIME = 0x100000001B3
@@ -148,7 +151,7 @@ class FrameLoop(_Final):
         self._bank = bank
         self._tick = tick
 
-    def _state(self) -> tuple[int, int, int, int, int, int]:
+    def _state(self) -> _LoopState:
         return self._scale, self._unit, self._budget, self._last, self._bank, self._tick
 
     @classmethod
@@ -181,12 +184,13 @@ class FrameLoop(_Final):
         remainder = bank % self._unit
         step_count = due if due < self._budget else self._budget
         first_tick = self._tick
-        self._tick = first_tick + step_count
-        if self._tick > U64_MAX:
-            self._tick = U64_MAX
-        self._bank = remainder
-        self._last = now
-        return _plan(first_tick, step_count, due - step_count, remainder, self._scale, self._unit)
+        tick = first_tick + step_count
+        if tick > U64_MAX:
+            tick = U64_MAX
+        # The plan first: where there is no memory for it, no time has passed for the loop either.
+        plan = _plan(first_tick, step_count, due - step_count, remainder, self._scale, self._unit)
+        self._tick, self._bank, self._last = tick, remainder, now
+        return plan
 
     def begin_frames(
         self, timestamps: Buffer | Iterable[Timestamp], stats: FrameStats | None = None
@@ -205,8 +209,10 @@ class FrameLoop(_Final):
         then.
         """
         columns: tuple[list[int], ...] = ([], [], [], [])
-        self._plan_batch(timestamps, stats, columns)
-        return FramePlans._from_columns(FramePlan, self._scale, self._unit, columns)
+        batch = self._plan_batch(timestamps, stats, columns)
+        plans = FramePlans._from_columns(FramePlan, self._scale, self._unit, columns)
+        self._commit_batch(stats, *batch)
+        return plans
 
     def digest_frames(self, timestamps: Buffer | Iterable[Timestamp], stats: FrameStats) -> None:
         """Plan many frames into ``stats`` and keep no plan: constant memory for any number.
@@ -220,16 +226,16 @@ class FrameLoop(_Final):
         """
         if type(stats) is not FrameStats:
             raise arguments.wrong_stats(stats)
-        self._plan_batch(timestamps, stats, None)
+        self._commit_batch(stats, *self._plan_batch(timestamps, stats, None))
 
     def _plan_batch(
         self,
         timestamps: Buffer | Iterable[Timestamp],
         stats: FrameStats | None,
         columns: tuple[list[int], ...] | None,
-    ) -> None:
-        """Run a copy over the timestamps and take its state over at the end, so that a bad
-        timestamp in the middle leaves everything as it was."""
+    ) -> tuple[_LoopState, _LoopState, _TallyState, _TallyState]:
+        """Run copies of the loop and the tally over the timestamps, so that a bad one in the middle
+        leaves everything as it was: what both were, and what they come to."""
         if stats is not None and type(stats) is not FrameStats:
             raise arguments.wrong_stats(stats)
         loop, loop_before = self.__copy__(), self._state()
@@ -245,11 +251,23 @@ class FrameLoop(_Final):
                     columns[1].append(plan._step_count)
                     columns[2].append(plan._dropped)
                     columns[3].append(plan._remainder)
+        return loop_before, loop._state(), tally_before, tally._state()
+
+    def _commit_batch(
+        self,
+        stats: FrameStats | None,
+        loop_before: _LoopState,
+        loop_after: _LoopState,
+        tally_before: _TallyState,
+        tally_after: _TallyState,
+    ) -> None:
+        """Take over what a batch came to, if nobody else moved the loop or the tally meanwhile. The
+        last thing a batch does: where there is no memory for its plans, nothing was planned."""
         if self._state() != loop_before or (stats is not None and stats._state() != tally_before):
             raise arguments.loop_changed()
-        self._set_state(*loop._state())
+        self._set_state(*loop_after)
         if stats is not None:
-            stats._set_state(*tally._state())
+            stats._set_state(*tally_after)
 
     def resync(self, now: Timestamp, /) -> None:
         """Forget the time since the last frame: for a pause or a load that the caller knows about.
@@ -507,18 +525,20 @@ class Steps(_Final):
         return self
 
     def __next__(self) -> Step:
-        if self._count == 0:
-            raise StopIteration
-        # Taken before anything is called: a call can run a finalizer that takes from here too.
-        tick = self._tick
-        self._count -= 1
-        self._tick = tick + 1 if tick < U64_MAX else tick
-        at = sim_time(tick, self._scale, self._unit)
-        if self._scale == 1:
-            dt = self._unit
-        else:  # the steps of a Rate differ by a nanosecond, and their sum is exact
-            dt = sim_time(min(tick + 1, U64_MAX), self._scale, self._unit) - at
-        return Step(tick, Nanos(dt), Timestamp(at))
+        while (count := self._count) > 0:
+            tick = self._tick
+            after = tick + 1 if tick < U64_MAX else tick
+            at = sim_time(tick, self._scale, self._unit)
+            # the steps of a Rate differ by a nanosecond, and their sum is exact
+            whole = self._scale == 1
+            dt = self._unit if whole else sim_time(after, self._scale, self._unit) - at
+            step = Step(tick, Nanos(dt), Timestamp(at))
+            # Taken when it is whole, or an error would lose it; and taken by one only, since a
+            # call above can run a finalizer that takes from here too.
+            if self._count == count:
+                self._count, self._tick = count - 1, after
+                return step
+        raise StopIteration
 
     def __copy__(self) -> Steps:
         return _steps(*self._state())
@@ -575,7 +595,7 @@ class StateHash(_Final):
 
     @classmethod
     def _from_state(cls, value: int) -> StateHash:
-        return cls(value)
+        return _hash_of(*configuration.state_hash_state(value))
 
     def _state(self) -> tuple[int]:
         return (self._value,)
@@ -681,9 +701,7 @@ class FrameStats(_Final):
         schedule_hash: SupportsIndex = FNV_OFFSET,
     ) -> FrameStats:
         """From checked arguments. Not ``__init__``, which could be called again on a live tally."""
-        stats = object.__new__(cls)
-        stats._set_state(*configuration.frame_stats(frames, ticks, steps_dropped, schedule_hash))
-        return stats
+        return _stats(*configuration.frame_stats(frames, ticks, steps_dropped, schedule_hash))
 
     def _set_state(self, frames: int, ticks: int, steps_dropped: int, schedule_hash: int) -> None:
         self._frames = frames
@@ -695,9 +713,9 @@ class FrameStats(_Final):
     def _from_state(
         cls, frames: int, ticks: int, steps_dropped: int, schedule_hash: int
     ) -> FrameStats:
-        return cls(frames, ticks, steps_dropped, schedule_hash)
+        return _stats(*configuration.frame_stats_state(frames, ticks, steps_dropped, schedule_hash))
 
-    def _state(self) -> tuple[int, int, int, int]:
+    def _state(self) -> _TallyState:
         return self._frames, self._ticks, self._steps_dropped, self._schedule_hash
 
     def absorb(self, plan: FramePlan, /) -> None:
@@ -707,10 +725,12 @@ class FrameStats(_Final):
         """
         if type(plan) is not FramePlan:
             raise arguments.wrong_plan(plan)
-        self._frames = min(self._frames + 1, U64_MAX)
-        self._ticks = min(self._ticks + plan._step_count, U64_MAX)
-        self._steps_dropped = min(self._steps_dropped + plan._dropped, U64_MAX)
-        self._schedule_hash = _fnv_plan(self._schedule_hash, plan)
+        self._set_state(
+            min(self._frames + 1, U64_MAX),
+            min(self._ticks + plan._step_count, U64_MAX),
+            min(self._steps_dropped + plan._dropped, U64_MAX),
+            _fnv_plan(self._schedule_hash, plan),
+        )
 
     @property
     def frames(self) -> int:
@@ -741,7 +761,7 @@ class FrameStats(_Final):
         return text.frame_stats_json(*self._state())
 
     def __copy__(self) -> FrameStats:
-        return FrameStats(*self._state())
+        return _stats(*self._state())
 
     def __deepcopy__(self, memo: object, /) -> FrameStats:
         return self.__copy__()
@@ -757,3 +777,9 @@ class FrameStats(_Final):
 
     def __repr__(self) -> str:
         return text.frame_stats(*self._state())
+
+
+def _stats(frames: int, ticks: int, steps_dropped: int, schedule_hash: int) -> FrameStats:
+    stats = object.__new__(FrameStats)
+    stats._set_state(frames, ticks, steps_dropped, schedule_hash)
+    return stats

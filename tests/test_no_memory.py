@@ -1,0 +1,203 @@
+"""Memory runs out at every single allocation of an operation, one after the other.
+
+An allocation that fails is the one error that any line of C may meet and that no argument brings
+about. CPython's own test module can refuse the n-th allocation, so each is refused once: the answer
+is MemoryError and no crash, a loop, a tally and an iterator are what they were before, and nothing
+that was half made is kept. What is mostly Python is left out: the interpreter itself does not
+survive this in every version (3.12 and 3.13 crash in the reference's batch), and its faults are not
+looked for here.
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import sys
+import sysconfig
+from array import array
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fixedstep import Rate, StepBudget, Timestamp, Timestep, reference
+from fixedstep.plans import FramePlans
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.conftest import Core
+
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    pytest.skip(
+        "CPython without a GIL (3.14) crashes in a call of Python when it is refused memory",
+        allow_module_level=True,
+    )
+_testcapi: Any = pytest.importorskip(
+    "_testcapi", reason="this build of Python lacks its own test module, which can refuse memory"
+)
+
+#: After so many calls that nothing could stop, no allocation is left to refuse.
+UNHURT = 12
+
+
+@pytest.fixture(autouse=True)
+def _quiet_collector() -> Iterator[None]:
+    """A collection in the middle would move the count of the allocations."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    yield
+    gc.enable()
+    gc.unfreeze()
+
+
+def refused(call: Callable[[], object], n: int) -> bool:
+    """Whether ``call`` raises MemoryError where the n-th allocation in it fails."""
+    _testcapi.set_nomemory(n - 1, n)
+    try:
+        call()
+    except MemoryError:
+        return True
+    except SystemError as error:  # 3.10 forgets to say what went wrong in a function of Python
+        if "_PyEval_EvalFrameDefault returned NULL" not in str(error):
+            raise
+        return True
+    finally:
+        _testcapi.remove_mem_hooks()
+    return False
+
+
+def stopped(make: Callable[[], Any], call: Callable[[Any], object]) -> int:
+    """How many allocations of a call could be refused; each time what it works on is as it was."""
+    expected = make()
+    call(expected)
+    n = failed = unhurt = 0
+    while unhurt < UNHURT:
+        n += 1
+        value = make()
+        before = value._state()
+        if refused(lambda value=value: call(value), n):  # type: ignore[misc]
+            failed, unhurt = failed + 1, 0
+            assert value._state() == before, f"after allocation {n} was refused"
+            call(value)
+        else:
+            unhurt += 1
+        assert value._state() == expected._state() != before, f"allocation {n}"
+    return failed
+
+
+STAMPS = [*range(10_000, 90_000, 1_000)]
+MANY = STAMPS * 250  # blocks, and columns that grow
+
+
+def test_a_frame_without_memory_did_not_begin(core: Core) -> None:
+    held = []
+
+    def make() -> Any:
+        # a plan that is let go would lend the next one its memory
+        held.append(core.FramePlan(0, 0, 0, 0, Timestep(10)))
+        return core.FrameLoop(Timestep(1_000), StepBudget(3), Timestamp(500), tick=2**40)
+
+    assert stopped(make, lambda loop: loop.begin_frame(Timestamp(9_700))) >= 1
+
+
+@pytest.mark.parametrize("timestep", [Timestep(1_000), Rate(3)])
+def test_a_step_without_memory_is_not_taken(core: Core, timestep: Timestep | Rate) -> None:
+    assert stopped(lambda: core.Steps(2**40, 5, timestep), next) >= 2
+
+
+def test_a_tally_without_memory_counts_nothing(core: Core) -> None:
+    plan = core.FramePlan(2**40, 3, 2, 1, Timestep(1_000))
+    count = stopped(lambda: core.FrameStats(2**40, 2**41, 2**42), lambda tally: tally.absorb(plan))
+    assert (count > 0) == (core is reference)  # the C core needs none
+
+
+@pytest.mark.parametrize(
+    ("what", "call"),
+    {
+        "a buffer": lambda loop: loop.begin_frames(array("Q", MANY)),
+        "a list": lambda loop: loop.begin_frames(STAMPS),
+        "an iterator": lambda loop: loop.begin_frames(iter(MANY)),
+    }.items(),
+)
+def test_a_batch_without_memory_did_not_begin(
+    native: Core, what: str, call: Callable[[Any], object]
+) -> None:
+    assert stopped(lambda: native.FrameLoop(Timestep(1_000)), call) >= 20, what
+
+
+def test_the_tally_of_a_batch_without_memory_counts_nothing(native: Core) -> None:
+    def loop() -> Any:
+        return native.FrameLoop(Timestep(1_000))
+
+    assert stopped(native.FrameStats, lambda tally: loop().begin_frames(STAMPS, tally)) >= 20
+    assert stopped(native.FrameStats, lambda tally: loop().digest_frames(iter(MANY), tally)) >= 20
+
+
+def test_a_batch_whose_plans_cannot_be_made_did_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for the reference, whose batches no interpreter carries through the above."""
+
+    def no_memory(*_: object) -> None:
+        raise MemoryError
+
+    loop, tally = reference.FrameLoop(Timestep(1_000)), reference.FrameStats()
+    with monkeypatch.context() as patched:
+        patched.setattr(FramePlans, "_from_columns", no_memory)
+        with pytest.raises(MemoryError):
+            loop.begin_frames(STAMPS, tally)
+    assert (loop.last, loop.tick, tally.frames) == (0, 0, 0)
+    assert len(loop.begin_frames(STAMPS, tally)) == tally.frames == 80
+    assert loop.tick == tally.ticks > 80
+
+
+def keeps(call: Callable[[], object]) -> bool:
+    """Whether blocks grow with the calls, once CPython's own free lists are full."""
+    growths = []
+    for _ in range(8):
+        before = sys.getallocatedblocks()
+        for _ in range(25):
+            call()
+        growths.append(sys.getallocatedblocks() - before)
+    return min(growths) >= 20
+
+
+def test_what_was_half_made_is_given_back(native: Core) -> None:
+    timestep, rate = Timestep(1_000), Rate(60)
+    leaked: list[object] = []
+    assert keeps(lambda: leaked.append(object()))
+    loop, state = native.FrameLoop(timestep), native.StateHash()
+    stats, plan = native.FrameStats(), native.FramePlan(2**40, 3, 2, 1, timestep)
+    of_rate = native.FramePlan(2**40, 3, 2, 1, rate)
+    beyond = native.FramePlan(2**64 - 2, 999, 0, 0, rate)
+    values: list[Any] = [loop, plan, plan.steps(), state, stats]
+    stamps, large = array("Q", STAMPS), bytearray(200_000)
+    calls: dict[str, Callable[[], object]] = {
+        "make": lambda: [
+            native.FrameLoop(timestep),
+            native.FramePlan(2**40, 3, 2, 1, timestep),
+            native.Steps(2**40, 5, rate),
+            native.StateHash(2**50),
+            native.FrameStats(2**40),
+        ],
+        "restore": lambda: [type(value)._from_state(*value._state()) for value in values],
+        "copy": lambda: [copy.copy(value) for value in values],
+        "reduce": lambda: [value.__reduce__() for value in values],
+        "plan": lambda: copy.copy(loop).begin_frame(Timestamp(2**50)),
+        "iterate": lambda: [*plan.steps(), *of_rate.steps()],
+        "ticks": lambda: (plan.ticks, beyond.ticks),
+        "read": lambda: (plan.first_tick, plan.timestep, of_rate.timestep, loop.budget, loop.tick),
+        "hash": lambda: (hash(plan), hash(state)),
+        "absorb": lambda: state.absorb_u64(2**63).absorb_i64(-5).absorb_plan(plan).finish(),
+        "absorb a buffer": lambda: state.absorb_bytes(large),
+        "batch": lambda: copy.copy(loop).begin_frames(stamps, native.FrameStats()),
+        "digest": lambda: copy.copy(loop).digest_frames(iter(stamps), native.FrameStats()),
+    }
+    for name, call in calls.items():
+        call()
+        n = failed = unhurt = 0
+        while unhurt < UNHURT:
+            n += 1
+            failed, unhurt = (failed + 1, 0) if refused(call, n) else (failed, unhurt + 1)
+            assert not keeps(partial(refused, call, n)), f"{name}, allocation {n}"
+        assert failed > 0, name
