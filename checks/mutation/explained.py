@@ -39,6 +39,11 @@ _PREFETCH = "A hint of what to fetch, and no read of it; its bench is the test o
 _THE_DEFINITION = "What the blocks leave goes through the definition, slower, to the same digest."
 _OTHER_INTERPRETERS = "It chooses between versions of CPython: the same under the one here."
 _UNLOADED = "Only the end of an interpreter shows it, in memory that no test counts."
+_PAST_THE_END = (
+    "It goes past an array on the stack, and nothing is hurt; the run under ASan reports it."
+)
+_SHARE_NO_BIT = "The parts share no bit, so or and exclusive or are the same."
+_EITHER_SIDE = "Equality has no sides."
 _NONE_ANYWAY = "A class with __eq__ and no __hash__ has None there; the line tells it to readers."
 
 EXPLAINED: list[Explanation] = [
@@ -110,7 +115,7 @@ EXPLAINED: list[Explanation] = [
             "(rest << 1) [| => ^] ((low >> bit) & 1)",
             "quotient [|= => ^=] 1",
         ),
-        "The two parts share no bit.",
+        _SHARE_NO_BIT,
     ),
     Explanation(
         "csrc/core/fs_saturating.h",
@@ -174,6 +179,18 @@ EXPLAINED: list[Explanation] = [
         ("size_t steps = [0 => 1]",),
         "Any number that is no size of a block makes the first one fill the powers.",
     ),
+    Explanation(
+        "csrc/core/fs_hash.c",
+        "fs_settle",
+        ("m [< => <=] FS_LANES", "g = 0; g [< => <=] FS_GROUPS"),
+        _PAST_THE_END,
+    ),
+    Explanation(
+        "csrc/core/fs_hash.c",
+        "fs_find_starts",
+        ("k [< => <=] 8", "k < [8 => 9]"),
+        "One run more settles two bits above the byte, which the last run takes away again.",
+    ),
     # csrc/python
     Explanation(
         "csrc/python/frame_loop.c",
@@ -202,15 +219,36 @@ EXPLAINED: list[Explanation] = [
             "[2 => 3] * columns->capacity",
             "[2 => 1] * columns->capacity",
             "2 [* => +] columns->capacity",
+            "2 * columns->[capacity => count]",
+        ),
+        _ROOM,
+    ),
+    Explanation(
+        "csrc/python/frame_loop.c",
+        "length_of",
+        (
+            "view == NULL ? -1",
+            "view [== => !=] NULL",
+            "length [< => <=] 0",
+            "length < [0 => 1]",
+            "return [0 => 1]",
         ),
         _ROOM,
     ),
     Explanation(
         "csrc/python/frame_loop.c",
         "plan_batch",
-        ("(fs_stats){[0 => 1]}",),
-        "The value is for the compiler's peace: without stats nothing reads it.",
+        ("columns->count == columns->capacity || => ", "[columns->count == columns->capacity ||"),
+        "The columns are copied once more, to the same size.",
     ),
+    Explanation(
+        "csrc/python/frame_loop.c",
+        "loop_begin_frames",
+        ("NULL}, [0 => 1], 0}",),
+        "columns_resize sets it before anything reads it.",
+    ),
+    Explanation("csrc/python/frame_loop.c", "commit_batch", ("same_loop([",), _EITHER_SIDE),
+    Explanation("csrc/python/frame_loop.c", "loop_richcompare", ("same_loop([",), _EITHER_SIDE),
     Explanation(
         "csrc/python/frame_loop.c", "(named)", ("a list is believed to be shorter",), _ROOM
     ),
@@ -250,12 +288,6 @@ EXPLAINED: list[Explanation] = [
     Explanation(
         "csrc/python/fs_types.h",
         "fs_fast_u64",
-        ("[*number != UINT64_MAX || => ]PyErr_Occurred() == NULL",),
-        _ASKED_ANYWAY,
-    ),
-    Explanation(
-        "csrc/python/module.c",
-        "fs_slow_u64",
         ("[*number != UINT64_MAX || => ]PyErr_Occurred() == NULL",),
         _ASKED_ANYWAY,
     ),
@@ -337,21 +369,52 @@ EXPLAINED: list[Explanation] = [
     Explanation(
         "csrc/python/fs_types.h",
         "fs_dealloc_spare",
-        ("*spare [== => !=] NULL",),
+        ("*spare [== => !=] NULL", "[FS_SPARE && *spare == NULL => !("),
         "Without the spare every object is allocated: slower, and the same objects.",
     ),
-    Explanation("csrc/python/fs_types.h", "fs_fast_u64", ("[! => ]PyLong_CheckExact",), _SLOW_WAY),
+    Explanation(
+        "csrc/python/fs_types.h",
+        "fs_fast_u64",
+        ("[! => ]PyLong_CheckExact", "=> !(!PyLong_CheckExact", "return [true => false]"),
+        _SLOW_WAY,
+    ),
+    Explanation(
+        "csrc/python/fs_types.h",
+        "fs_as_timestamp",
+        ("[fs_fast_u64(value, now) || => ]",),
+        _SLOW_WAY,
+    ),
     Explanation(
         "csrc/python/state_hash.c", "absorb_view", ("=> PyBytes_FromObject(slice)]",), _NO_MEMORY
     ),
     Explanation(
         "csrc/python/state_hash.c",
-        "hash_absorb_i64",
+        "hash_absorb_u64",
+        ("[!fs_fast_u64(arg, &number) && => ]",),
+        _SLOW_WAY,
+    ),
+    Explanation(
+        "csrc/python/state_hash.c",
+        "hash_absorb_u32",
         (
-            "[number == -1 && => ]",
-            "number [== => !=] -1",
+            "number > [UINT32_MAX => (UINT32_MAX - 1)]",
+            "number [> => >=] UINT32_MAX",
+            "[! => ]fs_fast_u64(arg, &number)",
+            "[(!fs_fast_u64(arg, &number) || number > UINT32_MAX) && => ]",
         ),
-        "arguments.i64 gives a number in range, whose conversion cannot fail.",
+        _SLOW_WAY,
+    ),
+    Explanation(
+        "csrc/python/state_hash.c",
+        "hash_absorb_f32_bits",
+        ("0x80000000u) [| => ^] 0x7fc00000u", "0x7fc00000u [| => ^] (wide"),
+        _SHARE_NO_BIT,
+    ),
+    Explanation(
+        "csrc/python/state_hash.c",
+        "absorb_view",
+        ("start [< => <=] size",),
+        "One slice more, of no bytes.",
     ),
     Explanation(
         "csrc/python/state_hash.c",
@@ -364,6 +427,12 @@ EXPLAINED: list[Explanation] = [
         "fs_call",
         ("function != NULL [&& => ||]",),
         "The functions it is called for exist.",
+    ),
+    Explanation(
+        "csrc/python/module.c",
+        "fs_call",
+        ("[args == NULL ? PyTuple_New(0) : NULL => PyTuple_New(0)]",),
+        "The empty tuple is made for nothing, and given back.",
     ),
     Explanation("csrc/python/module.c", "fs_reduce", ("=> Py_BuildValue(",), _NO_MEMORY),
     Explanation("csrc/python/module.c", "fs_hash_numbers", ("return -[1",), _NO_MEMORY),
@@ -378,12 +447,27 @@ EXPLAINED: list[Explanation] = [
     ),
     Explanation("csrc/python/module.c", "import", ("[found == NULL || => ]",), _NO_MEMORY),
     Explanation("csrc/python/module.c", "module_exec", ("return -[1",), _NO_MEMORY),
-    Explanation("csrc/python/module.c", "module_exec", ("minor_version() ",), _OTHER_INTERPRETERS),
-    Explanation("csrc/python/module.c", "minor_version", ("[10 => 9]",), _OTHER_INTERPRETERS),
-    Explanation("csrc/python/module.c", "(constant)", ("FS_SLOT_GIL [",), _OTHER_INTERPRETERS),
+    Explanation(
+        "csrc/python/module.c",
+        "module_exec",
+        ("minor_version() ", "[state->tuple_new ="),
+        _OTHER_INTERPRETERS,
+    ),
+    Explanation(
+        "csrc/python/module.c", "module_exec", ('"COMPILER", FS_COMPILER) [< => >] 0',), _NO_MEMORY
+    ),
+    Explanation(
+        "csrc/python/module.c",
+        "minor_version",
+        ("[10 => 9]", "[+ => -] strlen"),
+        _OTHER_INTERPRETERS,
+    ),
+    Explanation("csrc/python/module.c", "(constant)", ("FS_SLOT_",), _OTHER_INTERPRETERS),
     Explanation("csrc/python/module.c", "slots", ("minor >",), _OTHER_INTERPRETERS),
     Explanation("csrc/python/module.c", "slots", ("minor [>= => >] 13",), _OTHER_INTERPRETERS),
-    Explanation("csrc/python/module.c", "module_traverse", ("[Py_VISIT(",), _UNLOADED),
+    Explanation(
+        "csrc/python/module.c", "module_traverse", ("[Py_VISIT(", "return [0 => 1]"), _UNLOADED
+    ),
     Explanation(
         "csrc/python/module.c",
         "module_clear",
@@ -393,7 +477,12 @@ EXPLAINED: list[Explanation] = [
         ),
         _UNLOADED,
     ),
-    Explanation("csrc/python/module.c", "module_free", ("[PyObject_Free(",), _UNLOADED),
+    Explanation(
+        "csrc/python/module.c",
+        "module_free",
+        ("[PyObject_Free(", "[(void)module_clear("),
+        _UNLOADED,
+    ),
     Explanation(
         "csrc/python/frame_loop.c",
         "plan_block",
@@ -459,7 +548,7 @@ EXPLAINED: list[Explanation] = [
         _REFERENCE,
         "_f32_bits",
         ("0x8000_0000[ | => ^ ]0x7FC0_0000", "0x7FC0_0000[ | => ^ ]bits"),
-        "The three parts share no bit, so or and exclusive or are the same.",
+        _SHARE_NO_BIT,
     ),
     Explanation(_REFERENCE, "FrameLoop", ("[__hash__ = None => pass]",), _NONE_ANYWAY),
     Explanation(_REFERENCE, "Steps", ("[__hash__ = None => pass]",), _NONE_ANYWAY),

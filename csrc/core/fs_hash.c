@@ -245,8 +245,8 @@ static void fs_run(const fs_step *bytes, size_t steps, const fs_lanes starts[FS_
 }
 
 /* Bits k and k + 1 of every start, from the ends that belong to zeros there: a chunk takes u to end + u,
- * or to end - u where bit k of its parity is set. Minus u is (u ^ sign) - sign, with every bit from k
- * upwards set in sign, and end - sign is worked out beforehand. Nonsense above bit k + 1 stays above. */
+ * or to end - u where bit k of its parity is set. Minus u is (u ^ sign) - sign with bit k set in sign, as
+ * far as two bits go, and end - sign is worked out beforehand. Nonsense above bit k + 1 stays above. */
 static void fs_settle(unsigned k, uint64_t state, const fs_lanes parity[FS_GROUPS],
                       const fs_lanes ends[FS_GROUPS], fs_lanes starts[FS_GROUPS])
 {
@@ -260,7 +260,7 @@ static void fs_settle(unsigned k, uint64_t state, const fs_lanes parity[FS_GROUP
     fs_lanes end = fs_fill(0);
     fs_lanes end_sign = fs_fill(0);
     for (unsigned g = 0; g < FS_GROUPS; g++) {
-        sign[g] = fs_minus(fs_fill(0), fs_and(parity[g], bit_k));
+        sign[g] = fs_and(parity[g], bit_k);
         add[g] = fs_minus(fs_and(ends[g], from_k), sign[g]);
         end = fs_plus(add[g], fs_xor(end, sign[g]));
         end_sign = fs_xor(end_sign, sign[g]);
