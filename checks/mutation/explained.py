@@ -33,7 +33,6 @@ _DIVIDED_BY_ZERO = (
 _WITHOUT_THE_GIL = "It decides who waits, not what comes out."
 _ROOM = "More or less room at a time: what is planned into it is the same."
 _ASKED_ANYWAY = "The comparison saves the question whether there was an error, which says the same."
-_ALWAYS_PARSES = "What configuration.py gives back was checked there and always parses."
 _NO_MEMORY = "Only a machine without memory left goes another way, and none of the tests takes it."
 _PREFETCH = "A hint of what to fetch, and no read of it; its bench is the test of it."
 _THE_DEFINITION = "What the blocks leave goes through the definition, slower, to the same digest."
@@ -292,12 +291,6 @@ EXPLAINED: list[Explanation] = [
         _ASKED_ANYWAY,
     ),
     Explanation(
-        "csrc/python/frame_stats.c",
-        "stats_new",
-        ("=> stats_make(state, (fs_stats){",),
-        _ALWAYS_PARSES,
-    ),
-    Explanation(
         "csrc/python/frame_plan.c",
         "plan_from_right_numbers",
         (
@@ -539,8 +532,8 @@ EXPLAINED: list[Explanation] = [
             "if bank[ > => >= ]U64_MAX",
             "if bank > [U64_MAX => (U64_MAX - 1)]",
             "if due[ < => <= ]self._budget",
-            "if self._tick[ > => >= ]U64_MAX",
-            "if self._tick > [U64_MAX => (U64_MAX - 1)]",
+            "if tick[ > => >= ]U64_MAX",
+            "if tick > [U64_MAX => (U64_MAX - 1)]",
         ),
         _SAME_AT_THE_EDGE,
     ),

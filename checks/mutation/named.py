@@ -24,7 +24,6 @@ _STEPS = "csrc/python/steps.c"
 _STATE = "csrc/python/state_hash.c"
 _STATS = "csrc/python/frame_stats.c"
 _TYPES = "csrc/python/fs_types.h"
-_MODULE = "csrc/python/module.c"
 _REFERENCE = "src/fixedstep/reference.py"
 
 NAMED: list[tuple[str, str, str, str]] = [
@@ -298,24 +297,24 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _LOOP,
         "a batch is taken over in spite of an error",
-        "    if (PyErr_Occurred() != NULL) {\n        return false;\n    }\n    if (columns",
-        "    if (PyErr_Occurred() != NULL) {\n        self->loop = loop;\n        return false;\n"
-        "    }\n    if (columns",
+        "    if (PyErr_Occurred() != NULL) {\n        return false;\n    }\n    return columns",
+        "    if (PyErr_Occurred() != NULL) {\n        self->loop = batch->loop_after;\n"
+        "        return false;\n    }\n    return columns",
     ),
     (
         _LOOP,
         "the tally is taken over in spite of an error",
-        "    if (PyErr_Occurred() != NULL) {\n        return false;\n    }\n    if (columns",
+        "    if (PyErr_Occurred() != NULL) {\n        return false;\n    }\n    return columns",
         "    if (PyErr_Occurred() != NULL) {\n"
-        "        if (own_tally != NULL) own_tally->stats = tally;\n"
-        "        return false;\n    }\n    if (columns",
+        "        if (stats != NULL) ((fs_stats_object *)stats)->stats = batch->tally_after;\n"
+        "        return false;\n    }\n    return columns",
     ),
     (
         _LOOP,
         "a batch that was meddled with is taken over",
-        '        fs_raise(state, "loop_changed", NULL);\n        return false;',
-        '        self->loop = loop;\n        fs_raise(state, "loop_changed", NULL);\n'
-        "        return false;",
+        '        fs_raise(self->state, "loop_changed", NULL);',
+        "        self->loop = batch->loop_after;\n"
+        '        fs_raise(self->state, "loop_changed", NULL);',
     ),
     (
         _LOOP,
@@ -412,36 +411,30 @@ NAMED: list[tuple[str, str, str, str]] = [
         "*number != UINT64_MAX",
     ),
     (_TYPES, "an error of a conversion stays behind", "    PyErr_Clear();\n", ""),
-    (
-        _MODULE,
-        "an odd argument that is the largest number is taken for an error",
-        "return *number != UINT64_MAX || PyErr_Occurred() == NULL;",
-        "return *number != UINT64_MAX;",
-    ),
     # the reference
     (
         _REFERENCE,
         "refused steps are banked",
-        "        self._bank = remainder\n        self._last = now",
-        "        self._bank = bank - step_count * self._unit\n        self._last = now",
+        "self._tick, self._bank, self._last = tick, remainder, now",
+        "self._tick, self._bank, self._last = tick, bank - step_count * self._unit, now",
     ),
     (
         _REFERENCE,
         "the tick counts refused steps",
-        "self._tick = first_tick + step_count",
-        "self._tick = first_tick + due",
+        "tick = first_tick + step_count",
+        "tick = first_tick + due",
     ),
     (
         _REFERENCE,
         "dropped counts all that was due",
-        "return _plan(first_tick, step_count, due - step_count,",
-        "return _plan(first_tick, step_count, due if due > step_count else 0,",
+        "plan = _plan(first_tick, step_count, due - step_count,",
+        "plan = _plan(first_tick, step_count, due if due > step_count else 0,",
     ),
     (
         _REFERENCE,
         "a clock that goes back is not counted from",
-        "        self._bank = remainder\n        self._last = now",
-        "        self._bank = remainder\n        self._last = max(now, self._last)",
+        "self._tick, self._bank, self._last = tick, remainder, now",
+        "self._tick, self._bank, self._last = tick, remainder, max(now, self._last)",
     ),
     (
         _REFERENCE,

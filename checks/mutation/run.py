@@ -16,6 +16,8 @@ where its extension is not what the compiler makes a second time, nothing is cou
     --report FILE                      a row for every mutant, in Markdown, beside the summary
     --resume FILE                      keeps what died; a later run judges only what is not in it
     --jobs N                           so many at a time
+    --list                             shows the mutants and runs none; an error if something is
+                                       named or explained that no mutant is
 
 Existing tools were looked at. mutmut and cosmic-ray mutate Python alone, by way of an imported
 package; here most mutants are C, a mutant of either core must be judged by the tests that compare
@@ -653,16 +655,13 @@ def every_row(results: list[Result]) -> str:
     return table(head, sorted(rows))
 
 
-def unused_explanations(results: list[Result]) -> list[str]:
-    """Those that no survivor needs."""
-    survivors = [r.mutant for r in results if r.outcome == "survived"]
+def unused_explanations(mutants: list[Mutant]) -> list[str]:
+    """Those that none of the mutants needs."""
     found = []
     for row in EXPLAINED:
+        shown = [m.shown for m in mutants if (m.file, m.function) == (row.file, row.function)]
         for change in row.changes:
-            if not any(
-                (one.file, one.function) == (row.file, row.function) and change in (one.shown, *ALL)
-                for one in survivors
-            ):
+            if not any(change in text or row.changes == ALL for text in shown):
                 found.append(f"{row.file} {row.function}: {change}")
     return found
 
@@ -724,8 +723,11 @@ def main() -> int:
     if options.list:
         for one in mutants:
             print(f"{one.file}:{one.line} {one.function} {one.operator}: {one.shown}")
+        unused = unused_explanations(mutants) if whole else []
+        for text in unused:
+            print(f"explained, but there is no such mutant: {text}")
         print(f"{len(mutants)} mutants")
-        return 0
+        return 1 if unused else 0
 
     started = time.monotonic()
     preload()
@@ -744,8 +746,9 @@ def main() -> int:
         text = f"{summary(results)}\n\n{every_row(results)}\n"
         options.report.write_text(text, encoding="utf-8")
 
-    unexplained = [r for r in results if r.outcome == "survived" and explanation(r.mutant) is None]
-    unused = unused_explanations(results) if whole else []
+    survivors = [r.mutant for r in results if r.outcome == "survived"]
+    unexplained = [one for one in survivors if explanation(one) is None]
+    unused = unused_explanations(survivors) if whole else []
     for text in unused:
         print(f"explained, but it does not survive: {text}")
     minutes = (time.monotonic() - started) / 60
