@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -781,3 +782,24 @@ def test_the_names_a_divergence_uses_itself_cannot_be_fields() -> None:
     for name in RESERVED:
         with pytest.raises(ValueError, match="a name other than"):
             Recorder(io.StringIO(), POLICIES).tick(0, NEUTRAL, {name: 1})
+
+
+@pytest.mark.parametrize("at", [0, 50, 500_000, 999_999])
+def test_of_a_long_input_is_shown_what_is_around_the_difference(at: int) -> None:
+    one = "x" * 1_000_000
+    other = one[:at] + "?" + one[at + 1 :]
+    line = str(Divergence(3, Phase.BEGIN_TICK, "input", one, other))
+    first, second = re.findall(r"characters (\d+) to (\d+) of 1000000: (\S{400})", line)
+    assert first[:2] == second[:2]
+    start, end = map(int, first[:2])
+    assert start <= at < end == start + 400
+    assert second[2].index("?") == at - start
+    assert "?" not in first[2]
+    assert len(line) < 1_000
+
+
+def test_an_input_that_goes_on_is_shown_from_before_its_end() -> None:
+    line = str(Divergence(3, None, "input", "x" * 1_000, "x" * 1_000 + "yz"))
+    assert "characters 600 to 1000 of 1000: " in line
+    assert "characters 602 to 1002 of 1002: " in line
+    assert line.endswith("xyz")

@@ -315,19 +315,6 @@ EXPLAINED: list[Explanation] = [
     Explanation(
         "csrc/python/frame_plan.c",
         "plan_ticks",
-        (
-            "[start != NULL && => ]",
-            "start != NULL[ && length != NULL => ]",
-            "start != NULL [&& => ||] length != NULL",
-            "start != NULL[ && stop != NULL => ]",
-            "[start != NULL && => ]stop != NULL",
-            "start != NULL [&& => ||] stop != NULL",
-        ),
-        _NO_MEMORY,
-    ),
-    Explanation(
-        "csrc/python/frame_plan.c",
-        "plan_ticks",
         ("PyNumber_Add([start, length => length, start])",),
         "A sum of two integers, in the other order.",
     ),
@@ -347,19 +334,6 @@ EXPLAINED: list[Explanation] = [
         "empty_step asks again, since a finalizer may have taken the last one.",
     ),
     Explanation(
-        "csrc/python/steps.c",
-        "take_step",
-        (
-            "[tick == NULL || => ]",
-            "tick == NULL[ || dt == NULL => ]",
-            "dt == NULL[ || sim_time == NULL => ]",
-            "[Py_XDECREF(tick)",
-            "[Py_XDECREF(dt)",
-            "[Py_XDECREF(step)",
-        ),
-        _NO_MEMORY,
-    ),
-    Explanation(
         "csrc/python/fs_types.h",
         "fs_dealloc_spare",
         ("*spare [== => !=] NULL", "[FS_SPARE && *spare == NULL => !("),
@@ -376,9 +350,6 @@ EXPLAINED: list[Explanation] = [
         "fs_as_timestamp",
         ("[fs_fast_u64(value, now) || => ]",),
         _SLOW_WAY,
-    ),
-    Explanation(
-        "csrc/python/state_hash.c", "absorb_view", ("=> PyBytes_FromObject(slice)]",), _NO_MEMORY
     ),
     Explanation(
         "csrc/python/state_hash.c",
@@ -427,8 +398,6 @@ EXPLAINED: list[Explanation] = [
         ("[args == NULL ? PyTuple_New(0) : NULL => PyTuple_New(0)]",),
         "The empty tuple is made for nothing, and given back.",
     ),
-    Explanation("csrc/python/module.c", "fs_reduce", ("=> Py_BuildValue(",), _NO_MEMORY),
-    Explanation("csrc/python/module.c", "fs_hash_numbers", ("return -[1",), _NO_MEMORY),
     Explanation(
         "csrc/python/module.c",
         "add_type",
@@ -485,7 +454,6 @@ EXPLAINED: list[Explanation] = [
         ),
         _ROOM,
     ),
-    Explanation("csrc/python/frame_loop.c", "plan_block", ("return [false => true]",), _NO_MEMORY),
     Explanation(
         "csrc/python/module.c",
         "import",
@@ -497,9 +465,6 @@ EXPLAINED: list[Explanation] = [
         "module_exec",
         ("[Py_DECREF(plans); => ;]",),
         "A reference too many to a type of the package, once an interpreter.",
-    ),
-    Explanation(
-        "csrc/python/frame_loop.c", "plan_batch", ("[Py_XDECREF(block); => ;]",), _NO_MEMORY
     ),
     # the reference
     Explanation(

@@ -655,10 +655,12 @@ def every_row(results: list[Result]) -> str:
     return table(head, sorted(rows))
 
 
-def unused_explanations(mutants: list[Mutant]) -> list[str]:
-    """Those that none of the mutants needs."""
+def unused_explanations(mutants: list[Mutant], only: str | None) -> list[str]:
+    """Those that none of the mutants needs; of one part, where only that one ran."""
     found = []
     for row in EXPLAINED:
+        if only not in (None, part_of(row.file)):
+            continue
         shown = [m.shown for m in mutants if (m.file, m.function) == (row.file, row.function)]
         for change in row.changes:
             if not any(change in text or row.changes == ALL for text in shown):
@@ -710,7 +712,7 @@ def main() -> int:
     options = parser.parse_args()
 
     mutants = all_mutants()
-    whole = not (options.only or options.sample or options.match)
+    whole = not (options.sample or options.match)
     if options.only:
         mutants = [one for one in mutants if part_of(one.file) == options.only]
     if options.match:
@@ -723,7 +725,7 @@ def main() -> int:
     if options.list:
         for one in mutants:
             print(f"{one.file}:{one.line} {one.function} {one.operator}: {one.shown}")
-        unused = unused_explanations(mutants) if whole else []
+        unused = unused_explanations(mutants, options.only) if whole else []
         for text in unused:
             print(f"explained, but there is no such mutant: {text}")
         print(f"{len(mutants)} mutants")
@@ -748,7 +750,7 @@ def main() -> int:
 
     survivors = [r.mutant for r in results if r.outcome == "survived"]
     unexplained = [one for one in survivors if explanation(one) is None]
-    unused = unused_explanations(survivors) if whole else []
+    unused = unused_explanations(survivors, options.only) if whole else []
     for text in unused:
         print(f"explained, but it does not survive: {text}")
     minutes = (time.monotonic() - started) / 60

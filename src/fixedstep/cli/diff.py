@@ -85,11 +85,11 @@ def run(arguments: argparse.Namespace) -> int:
     print()
     if divergence is not None:
         print(f"DIFFERENT: first divergence at tick {divergence.tick}")
+        sides = told(divergence.first, divergence.second)
         rows = [
             ("phase", "not recorded" if divergence.phase is None else divergence.phase.value),
             ("field", divergence.field),
-            ("A", told(divergence.first)),
-            ("B", told(divergence.second)),
+            *zip("AB", sides, strict=True),
         ]
         print(pairs([(name, printable(value)) for name, value in rows], indent="  "))
         return 1

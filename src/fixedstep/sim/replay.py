@@ -53,15 +53,38 @@ class Divergence(NamedTuple):
 
     def __str__(self) -> str:
         where = "" if self.phase is None else f", phase {self.phase.value}"
-        one, other = map(told, (self.first, self.second))
+        one, other = told(self.first, self.second)
         return f"tick {self.tick}{where}, {self.field}: {one} and {other}"
 
 
-def told(value: object) -> str:
-    """A side of a divergence, for people: a digest in hexadecimal, None as "nothing"."""
+#: How much of a long text is shown, and how much of that stands before the difference.
+_SHOWN, _BEFORE = 400, 100
+
+
+def told(first: object, second: object) -> tuple[str, str]:
+    """Both sides of a divergence, for people: digests in hexadecimal, None as "nothing", and of a
+    long input what is around the first difference.
+
+    >>> told(255, None)
+    ('0x00000000000000ff', 'nothing')
+    """
+    one, other = _text(first), _text(second)
+    shorter = min(len(one), len(other))
+    part = next((i for i in range(shorter) if one[i] != other[i]), shorter)
+    return _around(one, part), _around(other, part)
+
+
+def _text(value: object) -> str:
     if value is None:
         return "nothing"
     return f"0x{value:016x}" if type(value) is int else str(value)
+
+
+def _around(text: str, part: int) -> str:
+    if len(text) <= _SHOWN:
+        return text
+    start = min(max(0, part - _BEFORE), len(text) - _SHOWN)
+    return f"characters {start} to {start + _SHOWN} of {len(text)}: {text[start:][:_SHOWN]}"
 
 
 class Comparison(NamedTuple):
