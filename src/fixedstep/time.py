@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import gcd
 from typing import Any, ClassVar, NamedTuple, NewType, NoReturn, SupportsIndex
 
-from .arguments import U32_MAX, U64_MAX, nanos, positive, shown, timestamp
+from .arguments import U32_MAX, U64_MAX, count, nanos, positive, shown, timestamp
 
 Nanos = NewType("Nanos", int)
 """A span of time in nanoseconds, ``0 .. 2**64 - 1``."""
@@ -131,6 +131,17 @@ class Timestep(_Value):
         """The length of the step in nanoseconds."""
         return Nanos(self._parts[0])
 
+    def due_after(self, steps: SupportsIndex) -> Nanos:
+        """How much time it takes until so many steps are due, in nanoseconds.
+
+        >>> Timestep(20_000_000).due_after(3)
+        60000000
+
+        Raises TypeError for anything without ``__index__`` and OverflowError where the number or
+        the time is not ``0 .. 2**64 - 1``.
+        """
+        return _due_after(steps, 1, self._parts[0])
+
 
 Timestep.HZ_60 = Timestep(16_666_667)
 
@@ -170,6 +181,20 @@ class Rate(_Value):
     def denominator(self) -> int:
         """Seconds that ``numerator`` ticks take."""
         return self._parts[1]
+
+    def due_after(self, steps: SupportsIndex) -> Nanos:
+        """How much time it takes until so many steps are due, to the next whole nanosecond.
+
+        A loop that began at ``start`` has planned exactly ``steps`` steps at the timestamp
+        ``start + due_after(steps)``, and one fewer a nanosecond before.
+
+        >>> Rate(60).due_after(1), Rate(60).due_after(60)
+        (16666667, 1000000000)
+
+        Raises TypeError for anything without ``__index__`` and OverflowError where the number or
+        the time is not ``0 .. 2**64 - 1``.
+        """
+        return _due_after(steps, self._parts[0], self._parts[1] * _SECOND)
 
 
 class StepBudget(_Value):
@@ -234,6 +259,17 @@ def scale_and_unit(timestep: Timestep | Rate) -> tuple[int, int]:
         f"timestep must be a Timestep or a Rate, not {type(timestep).__name__} {shown(timestep)}; "
         "Timestep(16_666_667) is a step in nanoseconds, Rate(60) is exactly 60 steps a second"
     )
+
+
+def _due_after(steps: SupportsIndex, scale: int, unit: int) -> Nanos:
+    number = count(steps, "steps")
+    time = -(-number * unit // scale)
+    if time > U64_MAX:
+        raise OverflowError(
+            f"steps must be due within {U64_MAX} nanoseconds, not {number} of them after {time}; "
+            "no timestamp is later than those 584 years"
+        )
+    return Nanos(time)
 
 
 def timestep_of(scale: int, unit: int) -> Timestep | Rate:

@@ -12,10 +12,12 @@ its event loop, and is then reported as late frames and dropped steps.
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections import deque
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from .. import FrameLoop, FrameStats, Rate, StepBudget
+from ..arguments import shown
 from ..time import Timestamp
 from . import monotonic
 from .pacer import FramePacer, StandstillWatch
@@ -45,7 +47,8 @@ class TickServer(Generic[M]):
     >>> asyncio.run(server.run())
     0 ['hello']
 
-    Raises what `FrameLoop` and `FramePacer` raise for a bad rate or budget.
+    Raises what `FrameLoop` and `FramePacer` raise for a bad rate or budget, and TypeError for a
+    ``step`` that is a coroutine function: its ticks would never run.
     """
 
     def __init__(
@@ -57,7 +60,17 @@ class TickServer(Generic[M]):
         clock: Callable[[], Timestamp] = monotonic.now,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
+        if not isinstance(rate, Rate):
+            raise TypeError(
+                f"rate must be a Rate in ticks a second, not {type(rate).__name__} {shown(rate)}; "
+                "Rate(20) is twenty"
+            )
         FrameLoop(rate, budget)  # refused here and not in run
+        if inspect.iscoroutinefunction(step):
+            raise TypeError(
+                f"step must be a plain function, not the coroutine function {shown(step)}; work "
+                "that waits belongs in a task, which posts its result"
+            )
         self._step = step
         self._rate = rate
         self._budget = budget
@@ -67,6 +80,8 @@ class TickServer(Generic[M]):
         self._stats = FrameStats()
         self._queue: deque[M] = deque()
         self._next_tick = 0
+        self._abandoned = 0
+        self._running = False
         self._stopping = False
 
     def post(self, message: M) -> None:
@@ -74,31 +89,49 @@ class TickServer(Generic[M]):
         self._queue.append(message)
 
     def stop(self) -> None:
-        """End `run` before its next tick. What is still queued stays."""
+        """End `run` before its next tick; before it began, as soon as it does. What is still queued
+        stays."""
         self._stopping = True
 
     async def run(self) -> None:
         """Tick until `stop`. A step that raises ends it with that exception, a clock that stands
         still with RuntimeError. Called again, it goes on with the next number; time in between was
-        no time of the server.
+        no time of the server. Called while it runs, it raises RuntimeError.
 
         Yields at least once a frame, also when it is late, so that a step which is always too slow
         cannot keep other coroutines from running.
         """
-        self._stopping = False
-        self._pacer.reset()
-        loop = FrameLoop(self._rate, self._budget, self._pacer.wait(), tick=self._next_tick)
+        if self._running:
+            raise RuntimeError(
+                "this server runs already; stop it, and await its run, before another"
+            )
+        self._running = True
+        try:
+            self._pacer.reset()
+            await self._run(
+                FrameLoop(self._rate, self._budget, self._pacer.wait(), tick=self._next_tick)
+            )
+        finally:
+            self._running = self._stopping = False
+
+    async def _run(self, loop: FrameLoop) -> None:
         while not self._stopping:
             await self._next_frame()
+            if self._stopping:
+                return
             plan = loop.begin_frame(self._pacer.wait())
             self._stats.absorb(plan)
-            for step in plan.steps():
-                if self._stopping:
-                    return
-                self._next_tick = step.tick + 1
-                messages = list(self._queue)
-                self._queue.clear()
-                self._step(step, messages)
+            steps = plan.steps()
+            try:
+                for step in steps:
+                    self._next_tick = step.tick + 1
+                    messages = list(self._queue)
+                    self._queue.clear()
+                    self._step(step, messages)
+                    if self._stopping:
+                        return
+            finally:
+                self._abandoned += len(steps)
 
     async def _next_frame(self) -> None:
         """Let others run until the next target; the pacer itself has nothing left to sleep then."""
@@ -120,8 +153,18 @@ class TickServer(Generic[M]):
 
     @property
     def stats(self) -> FrameStats:
-        """Frames, ticks and dropped steps so far."""
+        """Frames, ticks and dropped steps so far, those of the frame at hand included: in a step,
+        ``stats.steps_dropped`` has grown by what this frame dropped. The live tally, and no copy.
+
+        Ticks are those that were planned. All but `abandoned` of them ran.
+        """
         return self._stats
+
+    @property
+    def abandoned(self) -> int:
+        """Ticks that were planned and not run, since a step before them in the same frame stopped
+        the server or raised. Their numbers are those of the next run."""
+        return self._abandoned
 
     def pacing(self) -> PacerReport:
         """How late the frames started."""

@@ -1,0 +1,44 @@
+"""When the steps of a plan fell due, on the clock that the frames are read from.
+
+What happened outside, a click or a packet, has a time of that clock, and which step takes it in
+must follow from the two times alone, or it depends on the frame rate. ``step.sim_time`` is no help:
+it is a time of the simulation, which knows nothing of what was dropped, resynced or paused, so that
+every click after a stall would wait for as long as the stall was.
+
+Refuses to keep events: a list and a comparison do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..arguments import timestamp
+from ..time import Timestamp
+
+if TYPE_CHECKING:
+    from .. import FramePlan
+
+
+def due_times(plan: FramePlan, now: Timestamp) -> list[Timestamp]:
+    """When each step of the plan fell due: the first nanosecond in which there was time for it.
+
+    ``now`` is what ``begin_frame`` was given; each time is that or earlier, and 0 for a step that
+    was due before the clock began. Where nothing was dropped the times of a step are the same under
+    every frame rate. What happened by then is the step's to take, and known when it runs.
+
+    >>> from fixedstep import FrameLoop, Rate
+    >>> loop = FrameLoop(Rate(60))
+    >>> due_times(loop.begin_frame(40_000_000), 40_000_000)
+    [16666667, 33333334]
+    >>> due_times(loop.begin_frame(10**10), 10**10), loop.tick  # dropped the rest of ten seconds
+    ([50000000, 66666667, 83333334, 100000000, 116666667], 7)
+
+    Raises what ``begin_frame`` raises for ``now``.
+    """
+    now = Timestamp(timestamp(now))
+    *_, scale, unit = plan._state()
+    due = plan.step_count + plan.dropped
+    return [
+        Timestamp(max(now - (plan.remainder + (due - k) * unit) // scale, 0))
+        for k in range(1, plan.step_count + 1)
+    ]
