@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import doctest
+import json
 import pickle
 from itertools import pairwise
 from typing import Any
@@ -556,6 +557,61 @@ def test_a_copy_goes_its_own_way(how: Any) -> None:
 
 
 # the other two
+
+
+def test_a_loaded_queue_fires_as_if_it_had_never_been_saved() -> None:
+    """The timer of a period was scheduled last and would come first if all were scheduled anew in
+    the order of iteration, as a saved game used to be advised to do."""
+    timers = TimerQueue[str](capacity=8)
+    timers.schedule(0, 120, "door")
+    trap = timers.schedule(0, 20, "trap", period=20)
+    for tick in range(91):
+        timers.begin_tick(tick)
+    loaded = TimerQueue.from_plain(json.loads(json.dumps(timers.plain())))
+    anew = TimerQueue[str](capacity=8)
+    for timer in timers:
+        anew.schedule(90, timer.due_tick - 90, timer.payload, period=timer.period)
+    fired = [
+        [(tick, due.payload) for tick in range(91, 130) for due in queue.begin_tick(tick)]
+        for queue in (timers, loaded, anew)
+    ]
+    assert fired[0] == fired[1] == [(100, "trap"), (120, "door"), (120, "trap")]
+    assert fired[2] == [(100, "trap"), (120, "trap"), (120, "door")]
+    assert loaded.cancel(trap)
+    assert loaded.schedule(130, 5, "new") == timers.schedule(130, 5, "new")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"capacity": 0},
+        {"capacity": 1},
+        {"generation": -1},
+        {"sequence": 1},
+        {"sequence": 1.0},
+        {"begun": True},
+        {"begun": -2},
+        {"timers": None},
+        {"timers": [[0, 30, None]]},
+        {"timers": [[0, 30, 0, "x"]]},
+        {"timers": [[0, -1, None, "x"]]},
+        {"timers": [[1, 30, None, "x"], [0, 30, None, "y"]]},
+        {"timers": [[0, 30, None, "x"], [0, 30, None, "y"]]},
+        {"timers": ["abcd"]},
+        {"more": 1},
+    ],
+)
+def test_a_damaged_queue_is_refused(change: dict[str, Any]) -> None:
+    timers = TimerQueue[str](capacity=8)
+    timers.schedule(0, 30, "wave", period=60)
+    timers.schedule(0, 90, "boss")
+    assert list(TimerQueue.from_plain(timers.plain())) == list(timers)
+    with pytest.raises(ValueError, match=r"must be|a queue has|a timer has"):
+        TimerQueue.from_plain(timers.plain() | change)
+    wrongs: list[Any] = [None, [], {}]
+    for wrong in wrongs:
+        with pytest.raises(ValueError, match="a queue has capacity, generation"):
+            TimerQueue.from_plain(wrong)
 
 
 def test_a_deadline_is_due_from_its_tick_on() -> None:

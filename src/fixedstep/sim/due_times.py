@@ -24,7 +24,8 @@ def due_times(plan: FramePlan, now: Timestamp) -> list[Timestamp]:
 
     ``now`` is what ``begin_frame`` was given; each time is that or earlier, and 0 for a step that
     was due before the clock began. Where nothing was dropped the times of a step are the same under
-    every frame rate. What happened by then is the step's to take, and known when it runs.
+    every frame rate. What happened by then is the step's to take, and known when it runs. Not for
+    the plans of a `SpeedClock`, which count simulated time.
 
     >>> from fixedstep import FrameLoop, Rate
     >>> loop = FrameLoop(Rate(60))

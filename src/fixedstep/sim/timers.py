@@ -317,8 +317,8 @@ class TimerQueue(Generic[P]):
     (True, 0)
 
     Begin every tick with ``begin_tick``, before anything schedules. Iterating the queue gives the
-    waiting timers in the order they will fire, for a digest or a saved game. A copy made between
-    ticks is a snapshot; it shares the payloads and not the due set.
+    waiting timers in the order they will fire, for a digest; ``plain`` is for a saved game. A copy
+    made between ticks is a snapshot; it shares the payloads and not the due set.
 
     Raises TypeError for a capacity without ``__index__``, OverflowError out of ``0 .. 2**64 - 1``
     and ValueError for 0.
@@ -498,6 +498,70 @@ class TimerQueue(Generic[P]):
         copied._sequence = self._sequence
         copied._begun = self._begun
         return copied
+
+    def plain(self) -> dict[str, Any]:
+        """What a saved game needs of it, between ticks: numbers, and the payloads as they are.
+
+        To schedule the timers again in the order of iteration would not do: a timer of a period
+        that was scheduled late would come to fire before its equals, and no saved id would cancel.
+
+        >>> timers = TimerQueue[str](capacity=16)
+        >>> _ = timers.schedule(0, 30, "wave", period=60)
+        >>> timers.plain()["timers"]
+        [[0, 30, 60, 'wave']]
+        """
+        return {
+            "capacity": self._capacity,
+            "generation": self._generation,
+            "sequence": self._sequence,
+            "begun": self._begun,
+            "timers": [
+                [number, timer.due_tick, timer.period, timer.payload]
+                for number, timer in sorted(self._timers.items())
+            ],
+        }
+
+    @classmethod
+    def from_plain(cls, plain: object) -> TimerQueue[Any]:
+        """The queue that ``plain`` made a form of: the same timers under the same ids.
+
+        >>> timers = TimerQueue[str](capacity=16)
+        >>> wave = timers.schedule(0, 30, "wave", period=60)
+        >>> loaded = TimerQueue.from_plain(timers.plain())
+        >>> list(loaded) == list(timers), loaded.cancel(wave)
+        (True, True)
+
+        Raises ValueError for anything that ``plain`` does not make.
+        """
+        names = ("capacity", "generation", "sequence", "begun", "timers")
+        if not isinstance(plain, dict) or set(plain) != set(names):
+            raise ValueError(f"a queue has {', '.join(names)}, not {shown(plain)}")
+        capacity, generation, sequence, begun, timers = (plain[name] for name in names)
+        for name, low in (("capacity", 1), ("generation", 0), ("sequence", 0), ("begun", -1)):
+            if type(plain[name]) is not int or not low <= plain[name] <= U64_MAX:
+                raise ValueError(f"{name} must be {low} .. {U64_MAX}, not {shown(plain[name])}")
+        if not isinstance(timers, list) or len(timers) > capacity:
+            raise ValueError(f"timers must be a list of at most {capacity}, not {shown(timers)}")
+        queue = cls(capacity)
+        queue._generation, queue._sequence, queue._begun = generation, sequence, begun
+        last = -1
+        for timer in timers:
+            if (
+                not isinstance(timer, list)
+                or len(timer) != 4
+                or type(timer[0]) is not int
+                or not last < timer[0] < sequence
+                or type(timer[1]) is not int
+                or not 0 <= timer[1] <= U64_MAX
+                or not (timer[2] is None or (type(timer[2]) is int and 0 < timer[2] <= U64_MAX))
+            ):
+                raise ValueError(
+                    "a timer has its number, below sequence and in order, the tick it is due at, "
+                    f"its period or None, and its payload, not {shown(timer)}"
+                )
+            last, due, period, payload = timer
+            queue._add(Timer(TimerId(last, generation), due, payload, period))
+        return queue
 
     def __repr__(self) -> str:
         return f"<TimerQueue: {len(self)} of {self._capacity} timers>"
