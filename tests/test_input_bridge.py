@@ -553,3 +553,31 @@ def test_the_same_taps_are_seen_at_every_frame_rate() -> None:
                 ticks += 1
         totals[fps] = taps, ticks
     assert totals == dict.fromkeys(totals, (40, 120))
+
+
+def test_a_copy_of_a_bridge_is_a_snapshot() -> None:
+    """It used to share the edges: what was taken from the copy was missing in the original."""
+    bridge = InputBridge(["jump", "run"], TransitionQueue(4))
+    bridge.sample([("jump", PRESS)])
+    bridge.cancel("run")
+    assert bridge.transitions is not None
+    bridge.transitions.push(Transition("text", 97))
+    copied = copy.copy(bridge)
+    assert copied.shut == bridge.shut == {"run"}
+    taken = copied.take()
+    assert (taken["jump"].pressed, taken["run"].cancelled, len(taken.transitions)) == (1, True, 1)
+    copied.sample([("run", REST)])
+    assert bridge.shut == {"run"}
+    assert not copied.shut
+    assert bridge.take() == taken
+    assert bridge.take()["jump"].pressed == 0
+
+
+def test_a_copied_queue_keeps_its_bound_and_its_counts() -> None:
+    queue = TransitionQueue(1, overflow="drop_newest")
+    for character in "ab":
+        queue.push(Transition("text", ord(character)))
+    copied = copy.copy(queue)
+    copied.push(Transition("text", 99))
+    assert (queue.dropped, copied.dropped) == (1, 2)
+    assert copied.take() == queue.take() == (Transition("text", 97),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import doctest
 import pickle
 from typing import Any
@@ -399,3 +400,21 @@ def test_it_says_what_it_holds() -> None:
     outbox.stage("c")
     assert repr(outbox) == "<Outbox: 2 of 8 published, 1 of 4 staged, 0 dropped>"
     assert (outbox.capacity, outbox.staged_capacity) == (8, 4)
+
+
+def test_a_copy_of_an_outbox_is_a_snapshot() -> None:
+    """It used to share the records: both published into the one, and the other was empty."""
+    outbox = Outbox(capacity=4, staged_capacity=2)
+    outbox.begin_tick(3)
+    outbox.stage("old")
+    outbox.publish()
+    outbox.begin_tick(4)
+    outbox.stage("new", required=True)
+    copied = copy.copy(outbox)
+    assert (copied.tick, copied.staged, len(copied)) == (4, 1, 1)
+    for box in (outbox, copied):
+        box.publish()
+        assert [record.kind for record in box.deliver()] == ["old", "new"]
+        assert box.deliver() == ()
+    with pytest.raises(ValueError, match="tick"):
+        copied.begin_tick(4)

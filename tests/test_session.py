@@ -8,6 +8,7 @@ when the test says so, and the threads are the mailbox's own tests' affair.
 from __future__ import annotations
 
 import contextlib
+import copy
 import doctest
 import importlib
 import io
@@ -1698,3 +1699,19 @@ def test_whatever_happens_time_and_ticks_are_accounted_for(steps: list[tuple[str
     totals = [sum(column) for column in zip(*((r[0], r[1], r[7]) for r in reports), strict=True)]
     assert totals == [session.accepted, session.clamped, session.excluded]
     assert sum(totals) == now - 5 * SECOND
+
+
+def test_a_session_is_copied_with_its_world_or_not_at_all() -> None:
+    """A shallow copy used to play in the same world, with the schedule of the first."""
+
+    def run_tick(world: dict[str, int], tick_input: TickInput, tick: Tick) -> None:
+        world["x"] = world.get("x", 0) + 1
+
+    session: Session[Any, Any] = Session(dict, run_tick, {}, actions=["fire"])
+    session.frame(Timestamp(0))
+    with pytest.raises(TypeError, match=r"no shallow copy.*copy\.deepcopy"):
+        copy.copy(session)
+    copied = copy.deepcopy(session)
+    for one in (session, copied):
+        report = one.frame(Timestamp(50_000_000))
+        assert (report.ran, one.world, one.tick) == (3, {"x": 3}, 3)

@@ -93,7 +93,7 @@ static PyObject *empty_step(fs_steps_object *self)
     PyObject *step = state->step_alloc((PyTypeObject *)state->step_type, 3);
     /* A named tuple belongs to the garbage collector: to make one can run a finalizer, and that one may
      * have taken from this very iterator. Nothing after this can: integers are not collected. */
-    if (step != NULL && self->count == 0) {
+    if (self->count == 0) {
         Py_CLEAR(step);
     }
     return step;

@@ -23,6 +23,7 @@ takes an action over, cancel it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from typing import Literal, SupportsIndex, TypeAlias
 
 from ..arguments import U32_MAX, positive, shown
@@ -105,6 +106,13 @@ class TransitionQueue:
         self._pending: list[Transition] = []
         self._dropped = 0
         self._cleared = 0
+
+    def __copy__(self) -> TransitionQueue:
+        copied = TransitionQueue(self._capacity, self._overflow)
+        copied._pending = self._pending.copy()
+        copied._dropped = self._dropped
+        copied._cleared = self._cleared
+        return copied
 
     def push(self, value: Transition, /) -> None:
         """Add one to the end.
@@ -264,6 +272,14 @@ class InputBridge:
         elif not ordered:
             self._taken = taken
         return taken
+
+    def __copy__(self) -> InputBridge:
+        """A snapshot: what is taken from the one stays in the other."""
+        copied = InputBridge(self._states, copy(self._transitions))
+        copied._states = self._states.copy()
+        copied._shut = self._shut.copy()
+        copied._edges = self._edges
+        return copied
 
     @property
     def actions(self) -> tuple[str, ...]:

@@ -304,6 +304,19 @@ class Outbox:
         """How many records wait for delivery."""
         return len(self._published)
 
+    def __copy__(self) -> Outbox:
+        """A snapshot: what is delivered from the one stays in the other."""
+        copied = Outbox(self._capacity, self._staged_capacity, self._world)
+        copied._published = self._published.copy()
+        copied._last = self._last
+        copied._tick = self._tick
+        copied._staged = self._staged.copy()
+        copied._required = self._required
+        copied._sequence = self._sequence
+        copied._dropped = self._dropped
+        copied._discarded = self._discarded
+        return copied
+
     def __repr__(self) -> str:
         return (
             f"<Outbox: {len(self._published)} of {self._capacity} published, "

@@ -32,7 +32,17 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, SupportsIndex, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    SupportsIndex,
+    TypeVar,
+)
 
 from .. import FrameLoop, FramePlan
 from ..arguments import U64_MAX, count, shown, timestamp
@@ -289,7 +299,7 @@ class Session(Generic[L, W]):
 
     The first frame says where time starts. ``mode`` is the one a new world is entered in, and
     ``tick`` continues an earlier session. ``max_delta`` and ``on_regression`` are the
-    `FrameClock`'s; ``trace`` is how many ticks `TickTrace` keeps.
+    `FrameClock`'s; ``trace`` is how many ticks `TickTrace` keeps, one at least.
 
     Raises what the parts raise for arguments that are none, and what ``make_world`` raises.
     """
@@ -375,7 +385,9 @@ class Session(Generic[L, W]):
 
         ``now`` is nanoseconds, ``0 .. 2**64 - 1``, read once a frame; ``sample`` is the input of
         the frame, as for `InputBridge.sample`, after the user interface took its own. It is used
-        while playing, and ignored otherwise.
+        while playing, and ignored otherwise. A new world begins with all gates shut, as after a
+        pause: an action counts after it was sampled at rest, so sample all of them in each frame,
+        with `REST` for those at rest, and not only events.
 
         An exception of a tick is not raised here but is in ``fault``; one that is no ``Exception``
         (Ctrl-C) faults the session too, and is raised. Raises TypeError, OverflowError and
@@ -862,8 +874,8 @@ class Session(Generic[L, W]):
             )
         if tuple(tick_input) != self._input.actions:
             raise ValueError(
-                f"input must have the actions {', '.join(self._input.actions)}, not "
-                f"{', '.join(tick_input)}; TickInput.neutral(session.input.actions) has"
+                f"input must have the actions {_listed(self._input.actions)}, not "
+                f"{_listed(tick_input)}; TickInput.neutral(session.input.actions) has"
             )
         return tick_input
 
@@ -894,6 +906,12 @@ class Session(Generic[L, W]):
                 f"{what} compares digests of the world, and this session takes none; "
                 "make it with digests=, a function that gives a StateHash for each field"
             )
+
+    def __copy__(self) -> NoReturn:
+        raise TypeError(
+            "a session has no shallow copy, which would play in the same world; copy.deepcopy takes"
+            " the world along, and Session(..., tick=session.tick) goes on in one that was saved"
+        )
 
     def __repr__(self) -> str:
         hidden = ", hidden" if self._hidden else ""
@@ -937,6 +955,10 @@ class _Watch:
     def end(self) -> None:
         """The tick is over."""
         self.digests = finished(self._take(), "at the end of the tick")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none at all"
 
 
 def _nothing_is_current(ticket: Ticket) -> bool:

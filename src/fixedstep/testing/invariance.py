@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any, NoReturn, TypeAlias
 
+from .. import StateHash
 from ..time import ORIGIN, Nanos, Timestamp
 from .profiles import PROFILES, FrameProfile
 
@@ -26,13 +27,14 @@ _ABSENT = "nothing"
 
 
 class _CountedProfile(FrameProfile):
-    """A profile that knows how many frames were taken from it."""
+    """A profile that knows which frames were taken from it."""
 
-    __slots__ = ("frames",)
+    __slots__ = ("digest", "frames")
 
     def __init__(self, profile: FrameProfile) -> None:
         super().__init__(profile.name, profile.pattern)
         self.frames = 0
+        self.digest = StateHash()
 
     def timestamps(self, duration: Nanos, start: Timestamp = ORIGIN) -> Iterator[Timestamp]:
         """The same timestamps, counted."""
@@ -41,6 +43,7 @@ class _CountedProfile(FrameProfile):
     def _counted(self, timestamps: Iterator[Timestamp]) -> Iterator[Timestamp]:
         for now in timestamps:
             self.frames += 1
+            self.digest = self.digest.absorb_u64(now)
             yield now
 
 
@@ -87,15 +90,18 @@ def assert_fps_invariant(
     AssertionError: tick 4, field 'clicked_at': [] under 16/17 ms and [4] under 33/34 ms
 
     Raises AssertionError too where the comparison would say nothing: fewer than one tick in a run,
-    no frame taken from a profile, the same number of frames under two profiles (let it run for a
-    second or more), a state that never changes. Raises ValueError for fewer than two profiles or
+    no frame taken from a profile, the same frames under two profiles (let it run for a second or
+    more), a state that never changes. Raises ValueError for fewer than two profiles or
     two of one name, and TypeError for values that ``==`` cannot compare.
     """
+    __tracebackhide__ = True
     counted = [_CountedProfile(profile) for profile in profiles]
     names = [profile.name for profile in counted]
-    if len(counted) < 2 or len(set(names)) < len(names):
+    if len(names) < 2:
+        raise ValueError(f"profiles must be at least two, not {names}; one is equal to itself")
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise ValueError(
-            f"profiles must be at least two, under different names, not {names}; "
+            f"profiles must have different names, and {twice[0]!r} is there twice; "
             "frame_profile(..., name=...) names one"
         )
     runs = [(f"under {profile.name}", _states(run(profile))) for profile in counted]
@@ -125,6 +131,7 @@ def assert_deterministic(run: Callable[[], Iterable[State]], runs: int = 8) -> N
     Raises AssertionError too for runs without a tick and for a state that never changes, ValueError
     for fewer than two runs, and TypeError for values that ``==`` cannot compare.
     """
+    __tracebackhide__ = True
     if runs < 2:
         raise ValueError(f"runs must be at least 2, not {runs}; one run is equal to itself")
     _compare([(f"in run {number}", _states(run())) for number in range(1, runs + 1)])
@@ -137,23 +144,25 @@ def _states(run: Iterable[State]) -> list[_Fields]:
 
 
 def _refuse_equal_frames(profiles: list[_CountedProfile]) -> None:
-    names: dict[int, str] = {}
+    __tracebackhide__ = True
+    names: dict[StateHash, str] = {}
     for profile in profiles:
         if not profile.frames:
             _fail(
                 f"nothing was compared: the run under {profile.name} took no frame from the "
                 "profile it was given; drive the game with profile.timestamps(duration)"
             )
-        other = names.setdefault(profile.frames, profile.name)
+        other = names.setdefault(profile.digest, profile.name)
         if other != profile.name:
             _fail(
-                f"nothing was compared: {other} and {profile.name} both came to {profile.frames} "
-                "frames; let the game run longer, or use profiles that differ more"
+                f"nothing was compared: {other} and {profile.name} came to the same "
+                f"{profile.frames} frames; let the game run longer, or use profiles that differ"
             )
 
 
 def _compare(runs: list[tuple[str, list[_Fields]]]) -> None:
     """Every run against the first; ``runs`` are how to call each and its states."""
+    __tracebackhide__ = True
     for which, states in runs:
         if not states:
             _fail(f"nothing was compared: no tick {which}; let the game run longer")
@@ -174,6 +183,7 @@ def _compare(runs: list[tuple[str, list[_Fields]]]) -> None:
 
 
 def _compare_fields(tick: int, first: str, one: _Fields, other: str, two: _Fields) -> None:
+    __tracebackhide__ = True
     for field in one | two:
         if field not in one or field not in two or not _same(field, one[field], two[field]):
             values = [repr(state[field]) if field in state else _ABSENT for state in (one, two)]
@@ -192,4 +202,5 @@ def _same(field: str, one: Any, two: Any) -> bool:
 
 
 def _fail(report: str) -> NoReturn:
+    __tracebackhide__ = True
     raise AssertionError(report)
