@@ -102,6 +102,18 @@ def test_a_frame_without_memory_did_not_begin(core: Core) -> None:
     assert stopped(make, lambda loop: loop.begin_frame(Timestamp(9_700))) >= 1
 
 
+def test_a_plan_without_memory_is_not_restored(native: Core) -> None:
+    """Its short way gives up without an error for numbers that are odd, and with one for this."""
+    held = [native.FramePlan(2**40, 3, 2, 1, Timestep(10))]
+    state, restore = held[0]._state(), native.FramePlan._from_state
+    outcomes = []
+    for n in range(1, UNHURT):
+        held.append(native.FramePlan(0, 0, 0, 0, Timestep(10)))  # it takes the spare memory
+        outcomes.append(refused(lambda: restore(*state), n))
+    assert outcomes == [True] + [False] * (UNHURT - 2)  # the plan is all that it allocates
+    assert restore(*state) == held[0]
+
+
 @pytest.mark.parametrize("timestep", [Timestep(1_000), Rate(3)])
 def test_a_step_without_memory_is_not_taken(core: Core, timestep: Timestep | Rate) -> None:
     assert stopped(lambda: core.Steps(2**40, 5, timestep), next) >= 2

@@ -237,7 +237,10 @@ EXPLAINED: list[Explanation] = [
     Explanation(
         "csrc/python/frame_loop.c",
         "plan_batch",
-        ("columns->count == columns->capacity || => ", "[columns->count == columns->capacity ||"),
+        (
+            "columns == NULL[ || columns->count == columns->capacity => ]",
+            "[columns->count == columns->capacity ||",
+        ),
         "The columns are copied once more, to the same size.",
     ),
     Explanation(
@@ -246,7 +249,9 @@ EXPLAINED: list[Explanation] = [
         ("NULL}, [0 => 1], 0}",),
         "columns_resize sets it before anything reads it.",
     ),
-    Explanation("csrc/python/frame_loop.c", "commit_batch", ("same_loop([",), _EITHER_SIDE),
+    Explanation(
+        "csrc/python/frame_loop.c", "commit_batch", ("same_loop([", "fs_same_stats(["), _EITHER_SIDE
+    ),
     Explanation("csrc/python/frame_loop.c", "loop_richcompare", ("same_loop([",), _EITHER_SIDE),
     Explanation(
         "csrc/python/frame_loop.c", "(named)", ("a list is believed to be shorter",), _ROOM
@@ -324,7 +329,7 @@ EXPLAINED: list[Explanation] = [
     Explanation(
         "csrc/python/steps.c",
         "take_step",
-        ("step_alloc [!= => ==] NULL",),
+        ("step_alloc [!= => ==] NULL", "[state->step_alloc != NULL && => ]"),
         "The other way to make a step makes the same one.",
     ),
     Explanation(
@@ -400,10 +405,23 @@ EXPLAINED: list[Explanation] = [
     ),
     Explanation(
         "csrc/python/module.c",
+        "fs_call",
+        ("function != NULL[ && (args != NULL || no_args != NULL) => ]",),
+        "CPython keeps one empty tuple, and needs no memory to give it out.",
+    ),
+    Explanation(
+        "csrc/python/module.c",
+        "fs_reduce",
+        ("=> PySequence_Concat(head, numbers)]", "=> Py_BuildValue("),
+        "From NULL they make NULL, and leave the error that is there.",
+    ),
+    Explanation(
+        "csrc/python/module.c",
         "add_type",
         (
             "[type != NULL && => ]",
             "[< => >] 0",
+            "[Py_CLEAR(type)",
         ),
         _NO_MEMORY,
     ),
