@@ -223,7 +223,7 @@ def test_the_mailbox_takes_a_lock_and_nothing_else_of_threads() -> None:
     tree = ast.parse((PACKAGE / "sim" / "mailbox.py").read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     taken = [ast.unparse(node) for node in imports if "threading" in ast.unparse(node)]
-    assert taken == ["from threading import Lock"]
+    assert taken == ["from threading import RLock"]
 
 
 @pytest.mark.parametrize(

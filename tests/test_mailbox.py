@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import doctest
+import gc
 import pickle
 import random
 import sys
@@ -970,3 +971,42 @@ def test_it_says_what_it_holds() -> None:
     assert repr(mailbox) == "<Mailbox of world 'level 1': 1 of 4 slots taken>"
     mailbox.shutdown()
     assert repr(mailbox) == "<Mailbox of world 'level 1': shut down>"
+
+
+def test_a_report_from_a_finalizer_in_the_middle_of_a_request_does_not_hang() -> None:
+    """Work that reports even when it is thrown away, and a collection that comes when the mailbox
+    allocates. It used to wait for itself for ever: hence a thread, which can be given up."""
+    mailbox = Mailbox(10_000)
+    reported = 0
+
+    class Job:
+        def __init__(self, ticket: Ticket) -> None:
+            self.own, self.ticket = self, ticket
+
+        def __del__(self) -> None:
+            nonlocal reported
+            reported += mailbox.submit_error(self.ticket, RuntimeError("thrown away"))
+            assert mailbox.counters.outstanding > 0
+
+    def ask() -> None:
+        for threshold in range(1, 11):  # one of these comes in the middle of a request
+            gc.set_threshold(threshold)
+            for number in range(50):
+                Job(mailbox.reserve((threshold, number)))
+
+    thresholds = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    try:
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(30)
+        assert not asking.is_alive()
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
+    gc.collect()
+    assert reported == 500
+    assert len(mailbox.take_batch()) == 500
+    counts = mailbox.counters
+    assert (counts.submitted, counts.applied, counts.outstanding) == (500, 500, 0)

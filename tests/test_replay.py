@@ -778,7 +778,7 @@ def test_one_changed_field_in_one_tick_is_named_exactly(data: st.DataObject) -> 
 
 
 def test_the_names_a_divergence_uses_itself_cannot_be_fields() -> None:
-    assert {"input", "completions", "refused", "phase", "fault"} == set(RESERVED)
+    assert {"input", "completions", "refused", "outbox room", "phase", "fault"} == set(RESERVED)
     for name in RESERVED:
         with pytest.raises(ValueError, match="a name other than"):
             Recorder(io.StringIO(), POLICIES).tick(0, NEUTRAL, {name: 1})

@@ -14,6 +14,8 @@ import importlib
 import io
 import json
 import os
+import queue
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -33,10 +35,10 @@ from fixedstep.sim.input_bridge import (
     Transition,
     TransitionQueue,
 )
-from fixedstep.sim.mailbox import Mailbox, MailboxFull, Stale
+from fixedstep.sim.mailbox import Mailbox, MailboxClosed, MailboxFull, Stale
 from fixedstep.sim.outbox import Outbox, OutboxOverflow
 from fixedstep.sim.phases import Phase, PhaseOrderError, Phases
-from fixedstep.sim.recording import RecordedTick, Recording
+from fixedstep.sim.recording import RecordedFault, RecordedTick, Recording
 from fixedstep.sim.replay import Divergence, PolicyMismatch, compare, play
 from fixedstep.sim.session import (
     SHOW_CURRENT,
@@ -742,15 +744,27 @@ def test_digests_that_prove_nothing_are_a_fault_at_the_end_of_the_tick() -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["frame", "step", "pause", "resume", "hide", "show", "restart", "stop_recording"]
+    ("name", "arguments"),
+    {
+        "frame": [Timestamp(0)],
+        "step": [],
+        "replay": [None],
+        "pause": [],
+        "resume": [],
+        "hide": [],
+        "show": [],
+        "restart": [],
+        "activate": ["second"],
+        "record": [None],
+        "stop_recording": [],
+    }.items(),
 )
-def test_a_tick_cannot_change_the_session_that_runs_it(name: str) -> None:
+def test_a_tick_cannot_change_the_session_that_runs_it(name: str, arguments: list[Any]) -> None:
     """Case of a menu that a script opens: it is a request for the frame, or half a batch runs in
     one mode and half in another."""
 
     def body(world: World, given_input: TickInput, tick: Tick) -> None:
         if tick.number == 1:
-            arguments = [Timestamp(0)] if name == "frame" else []
             getattr(session, name)(*arguments)
 
     session = make(body)
@@ -1195,7 +1209,7 @@ def test_an_interrupted_tick_is_not_played_again() -> None:
     recording = Recording(io.StringIO(file.getvalue()))
     played = make(faulting(9, Phase.MOTION, ValueError()), outbox=Outbox(), mode=Mode.PAUSED)
     assert play(recording, played) == (None, 2, 0, 0)
-    assert recording.fault == (2, Phase.MOTION, "KeyboardInterrupt", None, (), ())
+    assert recording.fault == RecordedFault(2, Phase.MOTION, "KeyboardInterrupt")
 
 
 def work(world: World, given_input: TickInput, tick: Tick) -> None:
@@ -1715,3 +1729,278 @@ def test_a_session_is_copied_with_its_world_or_not_at_all() -> None:
     for one in (session, copied):
         report = one.frame(Timestamp(50_000_000))
         assert (report.ran, one.world, one.tick) == (3, {"x": 3}, 3)
+
+
+# What is given from outside besides input: room and refusals.
+
+
+def collecting(asks: bool) -> Callable[[World, TickInput, Tick], None]:
+    def body(world: World, given_input: TickInput, tick: Tick) -> None:
+        assert tick.outbox is not None
+        if not asks or tick.outbox.room_for_required():
+            tick.outbox.stage("coin", required=True)
+            world.x += 100
+
+    return body
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_room_in_the_outbox_is_recorded_and_replayed(asks: bool) -> None:
+    """Two fit between deliveries, and a frame of three ticks needs three. One who asks goes without
+    the third; one who does not faults. Either is what the replay has to do, though it delivers
+    after every tick; and neither is what happens at another frame rate, which is no way to play."""
+    session = make(collecting(asks), outbox=(outbox := Outbox(capacity=2)))
+    session.record(file := io.StringIO())
+    for at in range(0, 200, 50):
+        frames(session, at)
+        outbox.deliver()
+    session.stop_recording()
+    text = file.getvalue()
+    assert text.count('"room":') == (9 if asks else 1)
+    played = make(collecting(asks), outbox=Outbox(capacity=2), mode=Mode.PAUSED)
+    found = play(Recording(io.StringIO(text)), played)
+    assert found.divergence is None
+    assert found.compared == (9 if asks else 3)
+    if asks:
+        assert (session.world.x, played.world.x) == (627, 627)
+        assert session.fault is None
+    else:
+        assert type(session.fault.error) is type(played.fault.error) is OutboxOverflow
+    without = re.sub(r',"room":\d', "", text)
+    fresh = make(collecting(asks), outbox=Outbox(capacity=2), mode=Mode.PAUSED)
+    assert play(Recording(io.StringIO(without)), fresh).divergence is not None, "the control"
+
+
+def test_a_difference_that_room_explains_is_told_as_that() -> None:
+    texts = []
+    for each in (50, 20):
+        session = make(collecting(True), outbox=(outbox := Outbox(capacity=2)))
+        session.record(file := io.StringIO())
+        for at in range(0, 201, each):
+            frames(session, at)
+            outbox.deliver()
+        session.stop_recording()
+        texts.append(file.getvalue())
+    found = compare(*(Recording(io.StringIO(text)) for text in texts)).divergence
+    assert found is not None
+    assert (found.tick, found.phase, found.field, found.first) == (2, None, "outbox room", 0)
+
+
+def test_a_request_after_shutdown_is_refused_again_in_the_replay() -> None:
+    def body(world: World, given_input: TickInput, tick: Tick) -> None:
+        try:
+            tick.reserve("path")
+        except MailboxClosed:
+            world.x += 1_000
+        except MailboxFull:
+            world.x += 1
+
+    session = make(body, mailbox=(mailbox := Mailbox()), mode=Mode.PAUSED)
+    session.record(file := io.StringIO())
+    session.step()
+    mailbox.shutdown()
+    session.step()
+    session.stop_recording()
+    assert session.world.x == 1_006
+    assert '"refused":[0],"closed":true' in file.getvalue()
+    played = make(body, mailbox=Mailbox(), mode=Mode.PAUSED)
+    assert play(Recording(io.StringIO(file.getvalue())), played) == (None, 2, 0, 0)
+    full = io.StringIO(file.getvalue().replace(',"closed":true', ""))
+    fresh = make(body, mailbox=Mailbox(), mode=Mode.PAUSED)
+    assert play(Recording(full), fresh).divergence is not None, "the control"
+
+
+def test_a_crash_over_a_closed_mailbox_is_played_again() -> None:
+    session = make(
+        lambda w, i, tick: tick.reserve("path") and None, mailbox=Mailbox(), mode=Mode.PAUSED
+    )
+    session.record(file := io.StringIO())
+    session.mailbox.shutdown()
+    session.step()
+    assert type(session.fault.error) is MailboxClosed
+    played = make(
+        lambda w, i, tick: tick.reserve("path") and None, mailbox=Mailbox(), mode=Mode.PAUSED
+    )
+    assert play(Recording(io.StringIO(file.getvalue())), played) == (None, 1, 0, 0)
+    assert type(played.fault.error) is MailboxClosed
+
+
+def test_work_that_a_replay_begins_all_the_same_takes_no_room() -> None:
+    """The frame that draws the replay delivers the outbox and begins the work, as it always does;
+    its workers are slower than the replay."""
+
+    def body(world: World, given_input: TickInput, tick: Tick) -> None:
+        assert tick.outbox is not None
+        tick.outbox.stage("find a path", data=tick.reserve(tick.number))
+
+    def run(session: Any, step: Callable[[int], object], answers: bool) -> None:
+        waiting = []
+        for number in range(8):
+            step(number)
+            for record in session.outbox.deliver():
+                report = session.mailbox.callback(record.data)
+                waiting.append(record.data)
+                if answers:
+                    session.mailbox.submit(waiting.pop(), 5)
+                assert callable(report)
+
+    session = make(body, mailbox=Mailbox(4), outbox=Outbox(), mode=Mode.PAUSED)
+    session.record(file := io.StringIO())
+    run(session, lambda number: session.step(), answers=True)
+    ticks: list[Any] = list(Recording(io.StringIO(file.getvalue())))
+    compared: list[Any] = []
+    assert [tick.refused for tick in ticks] == [()] * 8
+    played = make(body, mailbox=Mailbox(4), outbox=Outbox(), mode=Mode.PAUSED)
+    run(played, lambda number: compared.append(played.replay(ticks[number])), answers=False)
+    assert compared == ticks
+    assert len(played.mailbox) == 0
+    counts = played.mailbox.counters
+    assert counts.reserved == counts.reclaimed == counts.cancelled == counts.unanswered == 8
+
+
+# A recorder that breaks, in every way that a file can.
+
+
+class Breaking(io.StringIO):
+    """A file whose ``flush`` raises, once it is told to."""
+
+    error: BaseException | None = None
+
+    def flush(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+
+@pytest.mark.parametrize("error", [queue.Full(), OSError(28, "full"), KeyError("name"), EOFError()])
+@pytest.mark.parametrize("then", ["frame", "stop_recording", "restart", "fault"])
+def test_a_file_that_fails_in_any_way_ends_the_recording_and_not_the_game(
+    error: Exception, then: str
+) -> None:
+    session = make(faulting(3, Phase.MOTION, ArithmeticError()), outbox=Outbox())
+    session.record(file := Breaking())
+    frames(session, 0, 20)
+    file.error = error
+    if then == "frame":
+        [report] = frames(session, 40)
+        assert (report.ran, report.mode) == (1, Mode.PLAYING)
+    elif then == "fault":
+        frames(session, 40, 60, 80)
+        assert session.mode is Mode.FAULTED
+        assert isinstance(session.fault.error, ArithmeticError)
+    else:
+        getattr(session, then)()
+        assert session.mode is Mode.PLAYING
+    assert session.recording_error is error
+    assert not session.recording
+
+
+def test_an_interrupt_in_the_recorder_ends_the_recording_and_loses_no_tick_number() -> None:
+    """Ctrl-C while a line is flushed, which the program catches to ask whether to quit. The frame
+    raised, so its other ticks are in no report; but those after it are numbered as they are run."""
+    session = make()  # whose ticks assert that their two numbers agree
+    session.record(file := Breaking())
+    frames(session, 0, 20)
+    file.error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        frames(session, 90)
+    assert (session.recording, session.mode) == (False, Mode.PLAYING)
+    assert isinstance(session.recording_error, KeyboardInterrupt)
+    [report] = frames(session, 140)
+    assert (report.ran, report.mode, session.fault) == (3, Mode.PLAYING, None)
+    assert session.world.ticks == list(range(session.tick))
+    session.restart()
+    session.record(again := io.StringIO())
+    frames(session, 200, 300)
+    session.stop_recording()
+    played = make(mode=Mode.PAUSED)
+    assert play(Recording(io.StringIO(again.getvalue())), played).divergence is None
+
+
+@pytest.mark.parametrize("how", ["stop_recording", "restart"])
+def test_an_interrupt_at_the_end_of_a_recording_leaves_a_session_that_goes_on(how: str) -> None:
+    session = make()
+    session.record(file := Breaking())
+    frames(session, 0, 20)
+    file.error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        getattr(session, how)()
+    assert not session.recording
+    assert frames(session, 40)[0].ran == 1
+    getattr(session, how)()
+
+
+def test_the_file_of_the_recording_that_runs_is_refused() -> None:
+    """Two headers in one file could not be read. The recording goes on."""
+    session = make(mode=Mode.PAUSED)
+    session.record(file := io.StringIO())
+    session.step()
+    with pytest.raises(ValueError, match="file must be another than that of the recording"):
+        session.record(file)
+    session.step()
+    session.stop_recording()
+    recording = Recording(io.StringIO(file.getvalue()))
+    assert (len(list(recording)), recording.missing) == (2, "")
+    file.seek(0)
+    file.truncate()
+    session.record(file)
+    session.stop_recording()
+    assert Recording(io.StringIO(file.getvalue())).policies.first_tick == 2
+
+
+def test_another_recording_ends_the_one_before() -> None:
+    session = make(mode=Mode.PAUSED)
+    session.record(first := io.StringIO())
+    session.step()
+    session.record(second := io.StringIO())
+    session.step()
+    session.stop_recording()
+    for number, file in enumerate((first, second)):
+        recording = Recording(io.StringIO(file.getvalue()))
+        assert [tick.tick for tick in recording] == [number]
+        assert recording.missing == ""
+
+
+# Rules that had no test of their own.
+
+
+def test_no_recording_begins_in_a_faulted_session() -> None:
+    session = make(faulting(0, Phase.MOTION, ArithmeticError()), outbox=Outbox(), mode=Mode.PAUSED)
+    session.step()
+    with pytest.raises(SessionModeError, match="record"):
+        session.record(io.StringIO())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3), GeneratorExit()])
+def test_what_is_no_exception_faults_the_session_and_is_raised(error: BaseException) -> None:
+    session = make(faulting(0, Phase.MOTION, error), outbox=Outbox())
+    frames(session, 0)
+    with pytest.raises(type(error)):
+        frames(session, 20)
+    assert session.mode is Mode.FAULTED
+    assert session.fault.error is error
+
+
+def test_a_still_frame_is_the_last_good_one_unless_the_session_is_faulted() -> None:
+    session = make(faulting(1, Phase.MOTION, ArithmeticError()), outbox=Outbox())
+    frames(session, 0, 20)
+    session.pause()
+    [paused] = frames(session, 30)
+    assert session.last_good is paused
+    session.hide()
+    [hidden] = frames(session, 40)
+    assert session.last_good is hidden
+    session.show()
+    session.resume()
+    frames(session, 50)
+    good = session.last_good
+    frames(session, 70, 90)
+    assert session.mode is Mode.FAULTED
+    assert session.last_good is good
+
+
+def test_a_replay_with_refused_requests_needs_a_mailbox() -> None:
+    session = make(mode=Mode.PAUSED)
+    tick = RecordedTick(0, TickInput.neutral(["jump", "move"]), (), {}, {"x": 1}, refused=(0,))
+    with pytest.raises(ValueError, match="no mailbox"):
+        session.replay(tick)
+    assert session.tick == 0

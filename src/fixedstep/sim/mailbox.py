@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from enum import Enum
-from threading import Lock
+from threading import RLock
 from typing import Any, NamedTuple, Protocol, SupportsIndex
 
 from ..arguments import positive, shown
@@ -244,7 +244,9 @@ class Mailbox:
             capacity, "capacity", "a whole number of requests", "16 is the default"
         )
         self._world = _hashed(world, "world")
-        self._lock = Lock()
+        # Of the kind that its owner may take again: what is allocated under it can run a finalizer,
+        # which may report, and so can a signal. A report changes a slot and never which there are.
+        self._lock = RLock()
         self._slots: dict[int, _Slot] = {}  # by request number, and so in its order
         self._newest: dict[Hashable, _Slot] = {}  # by target: the slot that nothing supersedes
         self._request = 0
@@ -292,6 +294,17 @@ class Mailbox:
         self._request += 1
         self._slots[ticket.request] = slot
         self._counts["reserved"] += 1
+        return ticket
+
+    def _reserve_no_slot(self, target: Hashable, revision: Hashable) -> Ticket:
+        """A request of a replay: its result is in the recording, so it takes no room from others,
+        whether or not the frame begins the work again. Counted as cancelled."""
+        _hashed(target, "target")
+        _hashed(revision, "revision")
+        with self._lock:
+            ticket = self._admit(target, revision)
+            slot = self._slots.pop(ticket.request)
+            self._reclaim(slot, "cancelled")
         return ticket
 
     def submit(self, ticket: Ticket, result: Any) -> bool:
@@ -403,7 +416,7 @@ class Mailbox:
                 "or number their restarts"
             )
         with self._lock:
-            for slot in self._slots.values():
+            for slot in list(self._slots.values()):
                 slot.revoked = slot.revoked or "world"  # the first reason is the one that counts
             self._newest.clear()
             self._world = world
@@ -421,7 +434,7 @@ class Mailbox:
         An exception from ``is_current`` comes through, and the results wait on.
         """
         with self._lock:
-            batch = [slot for slot in self._slots.values() if slot.reclaimable]
+            batch = [slot for slot in list(self._slots.values()) if slot.reclaimable]
             asked = [slot for slot in batch if slot.verdict is None]
         stale: dict[int, str] = {}
         if is_current is not None:
@@ -467,9 +480,9 @@ class Mailbox:
     def counters(self) -> MailboxCounters:
         """What became of everything so far: one consistent reading, from any thread."""
         with self._lock:
-            counts = dict(self._counts)
-            counts["outstanding"] = len(self._slots)
-            counts["waiting"] = sum(slot.answered for slot in self._slots.values())
+            counts, slots = dict(self._counts), list(self._slots.values())
+            counts["outstanding"] = len(slots)
+            counts["waiting"] = sum(slot.answered for slot in slots)
         return MailboxCounters(**counts)
 
     @property

@@ -83,10 +83,12 @@ class Outbox:
         "_last",
         "_published",
         "_required",
+        "_room",
         "_sequence",
         "_staged",
         "_staged_capacity",
         "_tick",
+        "_told",
         "_world",
     )
 
@@ -115,6 +117,8 @@ class Outbox:
         self._staged: list[tuple[Record, bool]] = []  # and whether it is required
         self._required = 0
         self._sequence = 0
+        self._room = 0  # for required records, in the whole tick
+        self._told = False  # whether the tick has learned how much
 
     def begin_tick(self, tick: SupportsIndex) -> None:
         """Let the tick with this number stage.
@@ -135,6 +139,19 @@ class Outbox:
                 "clear the outbox for a new world"
             )
         self._tick = number
+        self._room = min(self._staged_capacity, self._capacity - len(self._published))
+
+    @property
+    def _told_room(self) -> int | None:
+        """How many required records the tick under way has room for, if it has learned of that and
+        there were fewer than it may stage. It depends on when frames deliver, so it is something
+        that a tick is given from outside, and is recorded."""
+        return self._room if self._told and self._room < self._staged_capacity else None
+
+    def _play_room(self, room: int | None) -> None:
+        """Give the tick under way the room that it had when it was recorded. What it publishes then
+        may be more than fits, until it is delivered."""
+        self._room = self._staged_capacity if room is None else min(room, self._staged_capacity)
 
     def stage(
         self,
@@ -176,7 +193,8 @@ class Outbox:
         )
         full = len(self._staged) >= self._staged_capacity
         if required:
-            if not self.room_for_required():
+            if self._required >= self._room:
+                self._told = True
                 raise OutboxOverflow(
                     f"required record {shown(kind)} found no room in tick {self._tick}: "
                     f"{self._required} required staged of at most {self._staged_capacity}, "
@@ -205,14 +223,21 @@ class Outbox:
         """How many more required records this tick can stage: ask before a change that will need
         them, and that could not be taken back.
 
+        Settled when the tick begins. It depends on how often frames deliver, and so on the frame
+        rate. What a tick is told is recorded, and told again when it is replayed; but a world that
+        acts on it is the same at every frame rate only where there is room for all that the ticks
+        of a frame can publish.
+
         >>> outbox = Outbox(capacity=3)
         >>> outbox.begin_tick(0)
         >>> _ = outbox.stage("spark"), outbox.stage("exit", required=True)
         >>> outbox.room_for_required()
         2
         """
-        room = min(self._staged_capacity, self._capacity - len(self._published))
-        return room - self._required
+        self._told = True
+        if self._tick is None:
+            return min(self._staged_capacity, self._capacity - len(self._published))
+        return self._room - self._required
 
     def publish(self) -> int:
         """End the tick that succeeded: what it staged can be delivered. How many those are.
@@ -225,7 +250,7 @@ class Outbox:
         room = self._capacity - len(self._published) - self._required
         records = []
         for record, required in self._staged:
-            if required or room:
+            if required or room > 0:
                 records.append(record)
                 room -= not required
         self._dropped += len(self._staged) - len(records)
@@ -313,6 +338,8 @@ class Outbox:
         copied._staged = self._staged.copy()
         copied._required = self._required
         copied._sequence = self._sequence
+        copied._room = self._room
+        copied._told = self._told
         copied._dropped = self._dropped
         copied._discarded = self._discarded
         return copied

@@ -50,7 +50,7 @@ Plain: TypeAlias = "bool | int | str | tuple[Plain, ...] | None"
 Digests: TypeAlias = Mapping[str, "StateHash | int"]
 """Digests by the name of what they digest, in the order in which they are compared."""
 
-RESERVED = ("input", "completions", "refused", "phase", "fault")
+RESERVED = ("input", "completions", "refused", "outbox room", "phase", "fault")
 """Names that a divergence uses itself, and that no field can have."""
 
 #: Characters in a line. Both sides keep to it, so that no file can fill the memory of its reader.
@@ -60,6 +60,7 @@ _DEEPEST = 64
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _PHASES = {phase.value: phase for phase in Phase}
 _DIGEST = re.compile("0x[0-9a-f]{16}")
+_SOMETIMES = {"closed", "completions", "refused", "room"}
 
 
 class ReplayError(ValueError):
@@ -160,6 +161,11 @@ class RecordedTick(NamedTuple):
     refused: tuple[int, ...] = ()
     """Which of its requests for background work, counted from 0, found no room. Room depends on
     when earlier results arrived, so it is given from outside like they are."""
+    closed: bool = False
+    """Whether they were refused because the mailbox was shut down."""
+    room: int | None = None
+    """How many required records of its outbox it was told there was room for, where it was told and
+    there was less than it may stage. Room depends on when frames deliver."""
 
 
 class RecordedFault(NamedTuple):
@@ -180,6 +186,10 @@ class RecordedFault(NamedTuple):
     completions: tuple[Plain, ...] = ()
     """As of a `RecordedTick`."""
     refused: tuple[int, ...] = ()
+    """As of a `RecordedTick`."""
+    closed: bool = False
+    """As of a `RecordedTick`."""
+    room: int | None = None
     """As of a `RecordedTick`."""
 
 
@@ -244,6 +254,11 @@ class Recorder:
         self._write(_header(policies))
 
     @property
+    def file(self) -> TextIO:
+        """Where it writes."""
+        return self._file
+
+    @property
     def policies(self) -> Policies:
         """What the header says."""
         return self._policies
@@ -262,6 +277,8 @@ class Recorder:
         completions: Iterable[Plain] = (),
         phases: Mapping[Phase, Digests] | None = None,
         refused: Iterable[SupportsIndex] = (),
+        closed: bool = False,
+        room: SupportsIndex | None = None,
     ) -> None:
         """Write a tick that succeeded: the next number, and no other.
 
@@ -275,7 +292,7 @@ class Recorder:
                 "a recording leaves no tick out"
             )
         line: dict[str, Any] = {"tick": number}
-        line |= self._given(tick_input, completions, refused)
+        line |= self._given(tick_input, completions, refused, closed, room)
         if phases:
             line["phases"] = {
                 phase.value: _written(finished(found, f"after {phase.value}"))
@@ -295,7 +312,9 @@ class Recorder:
         if fault is not None:
             end["fault"] = [fault.tick, fault.phase.value, fault.error]
             if fault.input is not None:
-                end |= self._given(fault.input, fault.completions, fault.refused)
+                end |= self._given(
+                    fault.input, fault.completions, fault.refused, fault.closed, fault.room
+                )
         self._write({"end": end})
         self._broken = "it is finished"
 
@@ -304,6 +323,8 @@ class Recorder:
         tick_input: TickInput,
         completions: Iterable[Plain],
         refused: Iterable[SupportsIndex],
+        closed: bool,
+        room: SupportsIndex | None,
     ) -> dict[str, Any]:
         """What a tick was given, as a line has it."""
         if type(tick_input) is not TickInput or tuple(tick_input) != self._policies.actions:
@@ -316,6 +337,10 @@ class Recorder:
             given["completions"] = applied
         if without_room := [count(ordinal, "refused") for ordinal in refused]:
             given["refused"] = without_room
+        if closed:
+            given["closed"] = True
+        if room is not None:
+            given["room"] = count(room, "room")
         return given
 
     def _write(self, line: dict[str, Any]) -> None:
@@ -558,11 +583,11 @@ class Recording:
     def _tick(self, line: Any, expected: int) -> RecordedTick:
         needed = {"tick", "input", "digests"}
         if not isinstance(line, dict) or not (
-            needed <= set(line) <= needed | {"completions", "refused", "phases"}
+            needed <= set(line) <= needed | _SOMETIMES | {"phases"}
         ):
             self._refuse(
-                f"a tick has tick, input, digests, and maybe completions, refused, phases, not "
-                f"{shown(line)}; {self._restore()}"
+                f"a tick has tick, input, digests, and maybe {', '.join(sorted(_SOMETIMES))}, "
+                f"phases, not {shown(line)}; {self._restore()}"
             )
         number = self._number(line["tick"], "tick")
         if number != expected:
@@ -570,16 +595,16 @@ class Recording:
         phases = line.get("phases", {})
         if not isinstance(phases, dict):
             self._refuse(f"phases must be an object; {self._restore()}")
-        tick_input, applied, without_room = self._given(line)
+        given = self._given(line)
         by_phase = {
             self._phase(name): self._digests(found, f"phase {name}")
             for name, found in phases.items()
         }
         digests = self._digests(line["digests"], f"tick {number}")
-        return RecordedTick(number, tick_input, applied, by_phase, digests, without_room)
+        return RecordedTick(tick=number, phases=by_phase, digests=digests, **given)
 
-    def _given(self, line: dict[str, Any]) -> tuple[TickInput, tuple[Plain, ...], tuple[int, ...]]:
-        """What a tick was given: its input, completions and refused requests."""
+    def _given(self, line: dict[str, Any]) -> dict[str, Any]:
+        """What a tick was given: its input, completions, refused requests, and room."""
         completions, refused = line.get("completions", []), line.get("refused", [])
         if not all(isinstance(part, list) for part in (completions, refused)):
             self._refuse(f"completions and refused must be lists; {self._restore()}")
@@ -590,18 +615,26 @@ class Recording:
             )
         except (TypeError, ValueError, OverflowError) as error:
             self._refuse(f"{error}; {self._restore()}")
-        return tick_input, applied, tuple(self._number(ordinal, "refused") for ordinal in refused)
+        if line.get("closed", True) is not True:
+            self._refuse(f"closed must be true, not {shown(line['closed'])}; {self._restore()}")
+        return {
+            "input": tick_input,
+            "completions": applied,
+            "refused": tuple(self._number(ordinal, "refused") for ordinal in refused),
+            "closed": "closed" in line,
+            "room": self._number(line["room"], "room") if "room" in line else None,
+        }
 
     def _end(self, end: Any, expected: int) -> None:
         parts = set(end) if isinstance(end, dict) else set()
         with_input = {"ticks", "fault", "input"}
         if not (
             {"ticks"} <= parts <= {"ticks", "fault"}
-            or with_input <= parts <= with_input | {"completions", "refused"}
+            or with_input <= parts <= with_input | _SOMETIMES
         ):
             self._refuse(
-                "the end has ticks, maybe a fault, and with it maybe input, completions, refused, "
-                f"not {shown(end)}; {self._restore()}"
+                "the end has ticks, maybe a fault, and with it maybe input, "
+                f"{', '.join(sorted(_SOMETIMES))}, not {shown(end)}; {self._restore()}"
             )
         if self._number(end["ticks"], "ticks") != self.ticks:
             self._refuse(
@@ -615,7 +648,7 @@ class Recording:
             number = self._number(fault[0], "the tick of the fault", expected, expected)
             self.fault = RecordedFault(number, self._phase(fault[1]), fault[2])
             if "input" in end:
-                self.fault = RecordedFault(*self.fault[:3], *self._given(end))
+                self.fault = self.fault._replace(**self._given(end))
         self._line += 1
         try:
             more = self._file.read(1)

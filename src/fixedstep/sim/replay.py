@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..arguments import shown
 from .phases import Phase
-from .recording import Policies, RecordedFault, RecordedTick, Recording
+from .recording import RESERVED, Policies, RecordedFault, RecordedTick, Recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -170,13 +170,23 @@ def _given(
         return Divergence(tick, start, "completions", one.completions, other.completions)
     if one.refused != other.refused:
         return Divergence(tick, None, "refused", one.refused, other.refused)
+    if one.closed != other.closed:
+        reasons = ["by shutdown" if given.closed else "for want of room" for given in (one, other)]
+        return Divergence(tick, None, "refused", *reasons)
     return None
 
 
 def _difference(one: RecordedTick, other: RecordedTick) -> Divergence | None:
+    found = _given(one, other) or _outcome(one, other)
+    if found is not None and one.room != other.room and found.field not in RESERVED:
+        # No difference by itself, since few ticks mind how much room there is; but then the cause.
+        return Divergence(one.tick, None, "outbox room", one.room, other.room)
+    return found
+
+
+def _outcome(one: RecordedTick, other: RecordedTick) -> Divergence | None:
+    """The first difference in what became of a tick."""
     tick = one.tick
-    if found := _given(one, other):
-        return found
     both = bool(one.phases and other.phases)
     for phase in Phase if both else ():
         if (phase in one.phases) != (phase in other.phases):
@@ -298,7 +308,9 @@ def play(recording: Recording, session: Replayable) -> Comparison:
     fault = recording.fault
     if fault is None or fault.input is None:
         return Comparison(None, compared, 0, 0)
-    given = RecordedTick(fault.tick, fault.input, fault.completions, {}, {}, fault.refused)
+    given = RecordedTick(
+        fault.tick, fault.input, fault.completions, {}, {}, fault.refused, fault.closed, fault.room
+    )
     found = _played(session, given)
     again = found if isinstance(found, RecordedFault) else None
     return Comparison(_faults(fault, again), compared + 1, 0, 0)

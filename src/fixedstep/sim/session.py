@@ -49,7 +49,7 @@ from ..arguments import U64_MAX, count, shown, timestamp
 from ..time import Alpha, Nanos, Rate, Step, StepBudget, Timestamp, Timestep
 from .frame_clock import LONGEST_FRAME, FrameClock
 from .input_bridge import InputBridge, Sample, TransitionQueue
-from .mailbox import Completion, Mailbox, MailboxFull, Stale, Ticket
+from .mailbox import Completion, Mailbox, MailboxClosed, MailboxFull, Stale, Ticket
 from .phases import Phase, Phases
 from .recording import (
     Digests,
@@ -231,11 +231,12 @@ class Tick:
     def reserve(self, target: Hashable, revision: Hashable = None) -> Ticket:
         """Admit a request for background work, as `Mailbox.reserve`.
 
-        By this way and no other within a tick: a request that found no room is then recorded, and
-        finds none when it is replayed. The work itself begins outside: stage the ticket in the
-        outbox, for the frame that delivers it to start. In a replay no work need begin, since its
-        results are in the recording. A ticket's number counts over all worlds of the mailbox, so
-        keep it out of digests: the target and the revision say which request it is.
+        By this way and no other within a tick: a request that was refused is then recorded, and
+        refused when it is replayed. The work itself begins outside: stage the ticket in the outbox,
+        for the frame that delivers it to start. In a replay no work need begin, since its results
+        are in the recording; what begins all the same holds no slot. A ticket's number counts over
+        all worlds of the mailbox, so keep it out of digests: the target and the revision say which
+        request it is.
 
         Raises what `Mailbox.reserve` raises, and RuntimeError without a mailbox or after the tick.
         """
@@ -254,17 +255,21 @@ class Tick:
         self._asked += 1
         if watch is None:
             return mailbox.reserve(target, revision)
-        if watch.replayed is not None and asked in watch.replayed.refused:
-            watch.refused.append(asked)
-            raise MailboxFull(f"the request for {shown(target)} found no room when it was recorded")
-        try:
-            ticket = mailbox.reserve(target, revision)
-        except MailboxFull:
-            watch.refused.append(asked)
-            raise
         if watch.replayed is not None:
-            mailbox.cancel(ticket)  # nobody will answer, and its slot must not be held for that
-        return ticket
+            if asked not in watch.replayed.refused:
+                return mailbox._reserve_no_slot(target, revision)
+            watch.refused.append(asked)
+            watch.closed = watch.replayed.closed
+            what = f"the request for {shown(target)}"
+            if watch.closed:
+                raise MailboxClosed(f"{what} came after shutdown when it was recorded")
+            raise MailboxFull(f"{what} found no room when it was recorded")
+        try:
+            return mailbox.reserve(target, revision)
+        except (MailboxFull, MailboxClosed) as error:
+            watch.refused.append(asked)
+            watch.closed = isinstance(error, MailboxClosed)
+            raise
 
     def cancel(self, ticket: Ticket) -> None:
         """Have the result of a request not applied, whether or not it has come yet.
@@ -404,10 +409,14 @@ class Session(Generic[L, W]):
         found = clock.sample(now)
         plan = self._loop.begin_frame(clock.frame_time)
         ran = 0
-        for step in plan.steps():
-            if not self._advance(step, self._input.take(), self._new_watch()):
-                break
-            ran += 1
+        try:
+            for step in plan.steps():
+                if not self._advance(step, self._input.take(), self._new_watch()):
+                    break
+                ran += 1
+        except BaseException:
+            self._loop = self._new_loop()  # or its ticks would be ahead of those that ran
+            raise
         playing = self._mode is Mode.PLAYING
         report = FrameReport(
             found.accepted,
@@ -497,6 +506,8 @@ class Session(Generic[L, W]):
             watch.by_phase,
             watch.digests,
             tuple(watch.refused),
+            watch.closed,
+            watch.room,
         )
 
     def _next_step(self) -> Step:
@@ -528,6 +539,8 @@ class Session(Generic[L, W]):
                 )
             if outbox is not None:
                 outbox.begin_tick(number)
+                if watch is not None and watch.replayed is not None:
+                    outbox._play_room(watch.replayed.room)
             if self._mailbox is not None and not hold_completions:
                 tick.completions = self._take_completions(self._mailbox, watch)
             if watch is not None:
@@ -544,6 +557,7 @@ class Session(Generic[L, W]):
                 tick.enter(Phase.END_TICK)
             if watch is not None:
                 watch.end()
+                watch.room = None if outbox is None else outbox._told_room
             staged = 0 if outbox is None else outbox.publish()
         except BaseException as error:
             self._stop(Fault(number, tick.phase, error), tick_input, tick, watch)
@@ -592,6 +606,7 @@ class Session(Generic[L, W]):
 
     def _stop(self, fault: Fault, tick_input: TickInput, tick: Tick, watch: _Watch | None) -> None:
         """Fault: nothing of this tick gets out, and what earlier ones published stays."""
+        room = None if self._outbox is None else self._outbox._told_room
         staged = 0 if self._outbox is None else self._outbox.discard()
         self._fault = fault
         self._mode = Mode.FAULTED
@@ -599,7 +614,11 @@ class Session(Generic[L, W]):
         recorded = _recorded(fault)
         if watch is not None and watch.given and isinstance(fault.error, Exception):
             recorded = recorded._replace(
-                input=tick_input, completions=watch.completions, refused=tuple(watch.refused)
+                input=tick_input,
+                completions=watch.completions,
+                refused=tuple(watch.refused),
+                closed=watch.closed,
+                room=room,
             )
         self._finish_recording(recorded)
 
@@ -699,9 +718,12 @@ class Session(Generic[L, W]):
     def _reset_debt(self) -> None:
         """Begin again at this tick with nothing owed, and with input let go."""
         self._clock.reset()
-        loop = self._loop
-        self._loop = FrameLoop(loop.timestep, loop.budget, self._clock.frame_time, tick=self._tick)
+        self._loop = self._new_loop()
         self._input.cancel()
+
+    def _new_loop(self) -> FrameLoop:
+        loop = self._loop
+        return FrameLoop(loop.timestep, loop.budget, self._clock.frame_time, tick=self._tick)
 
     # Recording.
 
@@ -735,14 +757,21 @@ class Session(Generic[L, W]):
         ``notes`` go into the header: the level and seed, and whatever else a replay must repeat.
         With ``phases``, digests are also taken after each phase, so that a divergence has one.
         The recording ends with ``stop_recording``, a fault, or another world; an earlier one ends
-        here. A file that fails ends it too and is in ``recording_error``: the game goes on.
+        here. A file that fails ends it too, whatever it raises, and that is in ``recording_error``:
+        the game goes on.
 
-        Raises ValueError without ``digests``, SessionModeError while faulted, RuntimeError in a
-        tick, what `Recorder` raises for notes that it cannot hold, and OSError.
+        Raises ValueError without ``digests`` or for the file of the recording that runs,
+        SessionModeError while faulted, RuntimeError in a tick, what `Recorder` raises for notes
+        that it cannot hold, and what the file raises.
         """
         self._outside("record")
         self._need_no_fault("record")
         self._need_digests("record")
+        if self._recorder is not None and self._recorder.file is file:
+            raise ValueError(
+                "file must be another than that of the recording that runs, which is not ended; "
+                "call stop_recording() first"
+            )
         recorder = Recorder(file, self.policies(notes))
         self._finish_recording(None)
         self._recorder = recorder
@@ -764,18 +793,24 @@ class Session(Generic[L, W]):
                 completions=watch.completions,
                 phases=watch.by_phase,
                 refused=watch.refused,
+                closed=watch.closed,
+                room=watch.room,
             )
-        except (OSError, ValueError) as error:  # a closed file is a ValueError
-            self._recorder = None
+        except BaseException as error:
+            self._recorder = None  # its last line may be half of one
             self._recording_error = error
+            if not isinstance(error, Exception):
+                raise
 
     def _finish_recording(self, fault: RecordedFault | None) -> None:
         recorder, self._recorder = self._recorder, None
         if recorder is not None:
             try:
                 recorder.finish(fault)
-            except (OSError, ValueError) as error:
+            except BaseException as error:
                 self._recording_error = error
+                if not isinstance(error, Exception):
+                    raise
 
     # What there is to read.
 
@@ -927,11 +962,13 @@ class _Watch:
         "_take",
         "_with_phases",
         "by_phase",
+        "closed",
         "completions",
         "digests",
         "given",
         "refused",
         "replayed",
+        "room",
     )
 
     def __init__(
@@ -944,6 +981,8 @@ class _Watch:
         self.digests: dict[str, int] = {}
         self.completions: tuple[Plain, ...] = ()
         self.refused: list[int] = []
+        self.closed = False
+        self.room: int | None = None
         self.given = False
         """Whether all that the tick is given was taken down, so that it can be played again."""
 
