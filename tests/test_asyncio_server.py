@@ -334,9 +334,49 @@ def test_what_cannot_be_run_is_refused_before_the_run() -> None:
 
     with pytest.raises(TypeError, match=r"rate must be a Rate in ticks a second, not int 20; Rate"):
         TickServer(lambda step, messages: None, rate=20)  # type: ignore[arg-type]
-    with pytest.raises(
-        TypeError, match="step must be a plain function, not the coroutine function"
-    ):
+    with pytest.raises(TypeError, match="step must be a plain function that runs the tick"):
         TickServer(waits)
     with pytest.raises(TypeError, match="budget"):
         TickServer(lambda step, messages: None, budget=5)  # type: ignore[arg-type]
+
+
+def test_a_stop_when_nothing_runs_is_not_kept_for_the_next_run() -> None:
+    """``finally: server.stop()`` behind a run that is over. The next run used to end at once."""
+    network = Network()
+    network.server.stop()
+    asyncio.run(network.server.run())
+    assert len(network.ticks) == 200
+    network.server.stop()
+    network.at = 3 * SECOND
+    network.ticks.clear()
+    asyncio.run(network.server.run())
+    assert len(network.ticks) == 200
+
+
+def test_a_run_that_never_began_is_in_nobodys_way() -> None:
+    network = Network()
+
+    async def main() -> None:
+        run = asyncio.create_task(network.server.run())
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        network.server.stop()
+        await network.server.run()
+
+    asyncio.run(main())
+    assert len(network.ticks) == 200
+
+
+def test_a_step_whose_answer_is_to_be_awaited_ends_the_run() -> None:
+    """What ``async def`` makes is found at once; an object of one's own can hide it until it is
+    called. Its ticks used to be counted and never to run."""
+
+    class Hidden:
+        async def __call__(self, step: Step, messages: list[int]) -> None: ...
+
+    network = Network()
+    network.server = TickServer(Hidden(), clock=network.clock, sleep=network.sleep)
+    with pytest.raises(TypeError, match="nothing to be awaited"):
+        asyncio.run(network.server.run())
+    assert network.server.stats.ticks == 1

@@ -581,3 +581,23 @@ def test_a_copied_queue_keeps_its_bound_and_its_counts() -> None:
     copied.push(Transition("text", 99))
     assert (queue.dropped, copied.dropped) == (1, 2)
     assert copied.take() == queue.take() == (Transition("text", 97),)
+
+
+def test_an_error_of_a_sample_that_is_a_generator_comes_through() -> None:
+    def broken() -> Any:
+        yield "jump", PRESS
+        raise ValueError("the driver said no")
+
+    bridge = InputBridge(["jump"])
+    with pytest.raises(ValueError, match="the driver said no"):
+        bridge.sample(broken())
+    assert bridge.take().is_neutral
+    for wrong in ([("jump",)], ["jp"], 5, "jump", [5]):
+        with pytest.raises(TypeError, match="a sample must be a mapping"):
+            bridge.sample(wrong)  # type: ignore[arg-type]
+
+
+def test_cancelling_a_list_of_names_is_refused_as_no_action() -> None:
+    bridge = InputBridge(["jump"])
+    with pytest.raises(ValueError, match="is no action of this bridge"):
+        bridge.cancel(["jump"])  # type: ignore[arg-type]

@@ -1010,3 +1010,11 @@ def test_a_report_from_a_finalizer_in_the_middle_of_a_request_does_not_hang() ->
     assert len(mailbox.take_batch()) == 500
     counts = mailbox.counters
     assert (counts.submitted, counts.applied, counts.outstanding) == (500, 500, 0)
+
+
+def test_a_ticket_that_was_altered_beyond_a_number_is_unknown() -> None:
+    mailbox = Mailbox()
+    ticket = mailbox.reserve(1)
+    assert not mailbox.submit(ticket._replace(request="1"), 5)  # type: ignore[arg-type]
+    counts = mailbox.counters
+    assert (counts.submitted, counts.unknown, counts.refused) == (1, 1, 1)

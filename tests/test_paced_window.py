@@ -282,3 +282,31 @@ def test_the_examples_are_true(module: str) -> None:
     results = doctest.testmod(importlib.import_module(f"fixedstep.host.{module}"))
     assert results.attempted >= (5 if module == "ball.model" else 0)
     assert results.failed == 0
+
+
+def test_nothing_but_a_rate_can_pace_a_window_that_nobody_sees() -> None:
+    with pytest.raises(TypeError, match="hidden must be a Rate, not None"):
+        Toolkit(hidden=None)
+
+
+def test_a_change_of_visibility_resets_the_grid_also_between_equal_rates() -> None:
+    window = Toolkit(hidden=Rate(60))
+    window.frame()
+    for resets, visible in enumerate((False, True), 1):
+        window.set_visible(visible)
+        window.frame()
+        assert window.pacer.report().resets == resets
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments"), [(PygameWindow, []), (PygletWindow, [None]), (ArcadeWindow, [None])]
+)
+def test_a_window_that_was_closed_is_not_run_again(kind: Any, arguments: list[Any]) -> None:
+    """It used to open one that could not be closed, or to return without a word."""
+    window = kind(nothing, nothing)
+    window._close = lambda: None
+    window.binding._close = lambda: None
+    window.binding.request_close()
+    window.binding.update()
+    with pytest.raises(RuntimeError, match=f"this {kind.__name__} was closed"):
+        window.run(*arguments)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixedstep import Nanos, Rate, Timestamp
+from fixedstep.host import monotonic
 from fixedstep.host.pacer import FramePacer
 
 if TYPE_CHECKING:
@@ -324,3 +325,60 @@ def test_a_report_is_a_snapshot() -> None:
     before = pacer.report()
     pacer.wait()
     assert (before.lateness.count, pacer.report().lateness.count) == (0, 1)
+
+
+def test_a_reset_in_the_middle_of_a_sleep_makes_its_end_the_origin() -> None:
+    """A sleep that waits for events may deliver one that hides the window. It used to be a
+    TypeError, or a frame later that was not paced."""
+    world = World(at=5_000)
+    pacer = world.pacer(Rate(10))
+    pacer.wait()
+    before = world.sleep
+
+    def sleep(span: Nanos) -> None:
+        before(span)
+        if world.sleeps == 2:
+            pacer.reset()
+        if world.sleeps == 3:
+            pacer.set_rate(Rate(20))
+
+    world.sleep = sleep  # type: ignore[method-assign]
+    pacer = FramePacer(Rate(10), clock=world.clock, sleep=lambda span: world.sleep(span))
+    found = [pacer.wait() - 5_000 for _ in range(6)]
+    assert found == [0, 10**8, 2 * 10**8, 3 * 10**8, 35 * 10**7, 4 * 10**8]
+    report = pacer.report()
+    assert (report.resets, report.on_time, report.late, report.skipped) == (2, 3, 0, 0)
+
+
+def test_a_wait_within_a_wait_takes_the_target_and_the_outer_one_counts_none() -> None:
+    world = World(at=5_000)
+    nested: list[int] = []
+
+    def sleep(span: Nanos) -> None:
+        world.at += span
+        if not nested:
+            nested.append(0)
+            nested.append(pacer.wait())
+
+    pacer = FramePacer(Rate(10), clock=world.clock, sleep=sleep)
+    pacer.wait()
+    assert pacer.wait() == nested[1] == 10**8 + 5_000
+    assert pacer.report().on_time == 1
+    assert pacer.wait() == 2 * 10**8 + 5_000
+
+
+def test_the_longest_lateness_that_is_made_up_is_exact() -> None:
+    for late, skipped in ((10, 0), (11, 1)):
+        world = World()
+        pacer = world.pacer(Rate(10**8), max_lateness=10)
+        pacer.wait()
+        world.at = 10 + late
+        pacer.wait()
+        assert pacer.report().skipped == skipped
+
+
+def test_a_deadline_that_is_no_timestamp_is_refused() -> None:
+    with pytest.raises(
+        TypeError, match="deadline must be a whole number of nanoseconds, not float"
+    ):
+        monotonic.wait_until(5.0)  # type: ignore[arg-type]

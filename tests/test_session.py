@@ -2004,3 +2004,22 @@ def test_a_replay_with_refused_requests_needs_a_mailbox() -> None:
     with pytest.raises(ValueError, match="no mailbox"):
         session.replay(tick)
     assert session.tick == 0
+
+
+def test_the_trace_tells_of_the_mailbox() -> None:
+    """How full it was, and what it refused: what to look at when a guard stands and waits."""
+
+    def body(world: World, given_input: TickInput, tick: Tick) -> None:
+        for target in range(tick.number):
+            with contextlib.suppress(MailboxFull):
+                tick.reserve((tick.number, target))
+
+    session = make(body, mailbox=Mailbox(2), mode=Mode.PAUSED)
+    for _ in range(4):
+        session.step()
+    assert [(one.outstanding, one.refused) for one in session.trace] == [
+        (0, 0),
+        (1, 0),
+        (2, 1),
+        (2, 3),
+    ]

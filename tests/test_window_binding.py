@@ -287,3 +287,59 @@ def test_bad_arguments_are_refused_before_the_first_callback() -> None:
         WindowBinding(nothing, nothing, nothing, dormant="sleep")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="timestep"):
         WindowBinding(nothing, nothing, nothing, timestep=0.05)  # type: ignore[arg-type]
+
+
+def test_a_dialog_within_a_step_runs_no_steps_and_closes_nothing() -> None:
+    """Its own event loop goes on calling. The ticks used to run within each other, out of order,
+    and the window went away in the middle of a step."""
+    window = Window()
+    log: list[str] = []
+
+    def step(step: Step) -> None:
+        log.append(f"begin {step.tick}")
+        if step.tick == 0:
+            window.binding.request_close()
+            for _ in range(3):
+                window.at += 40 * MS
+                assert window.binding.update() is None
+                assert window.binding.draw(), "a repaint shows the picture that there was"
+        log.append(f"end {step.tick}")
+
+    window.step = step  # type: ignore[method-assign]
+    window.binding = WindowBinding(
+        step, window.alphas.append, window.close, timestep=Rate(20), clock=window.clock
+    )
+    window.after(0)
+    window.after(100 * MS)
+    assert log == ["begin 0", "end 0", "begin 1", "end 1"]
+    assert (window.closes, window.alphas) == (0, [0.0] * 3)
+    window.after(10 * MS)
+    assert window.closes == 1
+
+
+def test_a_step_that_raises_does_not_lock_the_binding() -> None:
+    window = Window()
+    window.after(0)
+    window.fail = True
+    with pytest.raises(ArithmeticError):
+        window.after(50 * MS)
+    window.fail = False
+    window.after(50 * MS)
+    assert window.ticks == [1]
+
+
+def test_a_close_that_raises_is_called_once() -> None:
+    window = Window()
+    calls = 0
+
+    def close() -> None:
+        nonlocal calls
+        calls += 1
+        raise OSError("the display is gone")
+
+    window.binding = WindowBinding(window.step, window.alphas.append, close, clock=window.clock)
+    window.binding.request_close()
+    with pytest.raises(OSError, match="the display is gone"):
+        window.binding.update()
+    assert window.binding.update() is None
+    assert (calls, window.binding.closed) == (1, True)

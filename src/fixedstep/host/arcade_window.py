@@ -37,8 +37,10 @@ class ArcadeWindow(PygletWindow):
 
         Handlers for ``on_update``, ``on_draw``, ``on_close``, ``on_hide`` and ``on_show`` are
         pushed, and the window's rates are set so that the pacer decides. A handler that the game
-        pushes later comes first; its ``on_close`` refuses by returning True.
+        pushes later comes first; its ``on_close`` refuses by returning True. Raises RuntimeError if
+        it was run to its end before.
         """
+        self._refuse_if_closed()
         arcade = load("arcade")
         self._window = window
         handlers = {

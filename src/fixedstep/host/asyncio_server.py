@@ -23,7 +23,8 @@ from . import monotonic
 from .pacer import FramePacer, StandstillWatch
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine
+    from typing import Any
 
     from .. import Step
     from .pacer import PacerReport
@@ -31,6 +32,13 @@ if TYPE_CHECKING:
 M = TypeVar("M")
 _SECOND = 10**9
 _TWENTY = Rate(20)
+
+
+def _waits(step: object) -> str:
+    return (
+        "step must be a plain function that runs the tick, and nothing to be awaited, as is "
+        f"{shown(step)}; work that waits belongs in a task, which posts its result"
+    )
 
 
 class TickServer(Generic[M]):
@@ -67,10 +75,7 @@ class TickServer(Generic[M]):
             )
         FrameLoop(rate, budget)  # refused here and not in run
         if inspect.iscoroutinefunction(step):
-            raise TypeError(
-                f"step must be a plain function, not the coroutine function {shown(step)}; work "
-                "that waits belongs in a task, which posts its result"
-            )
+            raise TypeError(_waits(step))
         self._step = step
         self._rate = rate
         self._budget = budget
@@ -81,6 +86,7 @@ class TickServer(Generic[M]):
         self._queue: deque[M] = deque()
         self._next_tick = 0
         self._abandoned = 0
+        self._asked = False
         self._running = False
         self._stopping = False
 
@@ -89,32 +95,38 @@ class TickServer(Generic[M]):
         self._queue.append(message)
 
     def stop(self) -> None:
-        """End `run` before its next tick; before it began, as soon as it does. What is still queued
-        stays."""
-        self._stopping = True
+        """End `run` before its next tick; a run that was asked for and has not begun, as soon as it
+        does. What is still queued stays. Where nothing runs, it does nothing."""
+        self._stopping = self._running or self._asked
 
-    async def run(self) -> None:
-        """Tick until `stop`. A step that raises ends it with that exception, a clock that stands
-        still with RuntimeError. Called again, it goes on with the next number; time in between was
-        no time of the server. Called while it runs, it raises RuntimeError.
+    def run(self) -> Coroutine[Any, Any, None]:
+        """Tick until `stop`: a coroutine. A step that raises ends it with that exception, a clock
+        that stands still with RuntimeError, a step that returns an awaitable with TypeError. Called
+        again, it goes on with the next number; time in between was no time of the server. Awaited
+        while it runs, it raises RuntimeError.
 
         Yields at least once a frame, also when it is late, so that a step which is always too slow
         cannot keep other coroutines from running.
         """
+        if not self._running:
+            self._asked, self._stopping = True, False
+        return self._run()
+
+    async def _run(self) -> None:
         if self._running:
             raise RuntimeError(
                 "this server runs already; stop it, and await its run, before another"
             )
-        self._running = True
+        self._running, self._asked = True, False
         try:
             self._pacer.reset()
-            await self._run(
+            await self._tick_on(
                 FrameLoop(self._rate, self._budget, self._pacer.wait(), tick=self._next_tick)
             )
         finally:
             self._running = self._stopping = False
 
-    async def _run(self, loop: FrameLoop) -> None:
+    async def _tick_on(self, loop: FrameLoop) -> None:
         while not self._stopping:
             await self._next_frame()
             if self._stopping:
@@ -127,7 +139,11 @@ class TickServer(Generic[M]):
                     self._next_tick = step.tick + 1
                     messages = list(self._queue)
                     self._queue.clear()
-                    self._step(step, messages)
+                    answer = self._step(step, messages)
+                    if inspect.isawaitable(answer):
+                        if inspect.iscoroutine(answer):
+                            answer.close()
+                        raise TypeError(_waits(answer))
                     if self._stopping:
                         return
             finally:

@@ -96,14 +96,27 @@ class WindowBinding:
         self._one_step = False
         self._closing = False
         self._closed = False
+        self._updating = False
 
     def update(self) -> FramePlan | None:
         """Run the steps that are due and store the alpha for the draws that follow.
 
         Returns the plan, or None where nothing was planned: a pause, a dormant window that resyncs,
-        and a window that is closed. A step that raises ends the frame and keeps the old alpha; its
-        other steps are not run later. Raises what the clock's reading makes `FrameLoop` raise.
+        a window that is closed, and a call from within a step: a dialog whose own loop goes on
+        calling. The frame that the dialog is part of is not over then, so nothing is run or closed;
+        call `resync` in the step to have its time left out and not dropped. A step that raises ends
+        the frame and keeps the old alpha; its other steps are not run later. Raises what the
+        clock's reading makes `FrameLoop` raise.
         """
+        if self._updating:
+            return None
+        self._updating = True
+        try:
+            return self._update()
+        finally:
+            self._updating = False
+
+    def _update(self) -> FramePlan | None:
         if self._closing and not self._closed:
             self._closed = True
             self._close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 
+from ..arguments import timestamp
 from ..time import Nanos, Timestamp
 
 #: The longest single sleep, in nanoseconds. Systems refuse sleeps of centuries; an hour at a time
@@ -48,6 +49,9 @@ def wait_until(deadline: Timestamp) -> None:
     >>> wait_until(deadline)
     >>> now() >= deadline
     True
+
+    Raises TypeError for anything without ``__index__`` and OverflowError out of range.
     """
+    deadline = Timestamp(timestamp(deadline, "deadline"))
     while (left := deadline - now()) > 0:
         sleep(Nanos(left))

@@ -71,6 +71,10 @@ class PacedWindow:
         #: The grid of frames, and how late they were.
         self.pacer = FramePacer(frames, clock=clock, sleep=sleep)
         FramePacer(hidden)  # refused here and not when the window is hidden
+        if hidden is None:
+            raise TypeError(
+                "hidden must be a Rate, not None: nothing else makes a window wait that nobody sees"
+            )
         #: The time from frame to frame, and how many of them were drawn.
         self.timing = FrameTiming()
         self._frames = frames
@@ -79,6 +83,13 @@ class PacedWindow:
         self._now: Timestamp | None = None
         self._last: Timestamp | None = None
         self._drawn = False
+
+    def _refuse_if_closed(self) -> None:
+        if self.binding.closed:
+            raise RuntimeError(
+                f"this {type(self).__name__} was closed, and its schedule ended with its window; "
+                "make a new one"
+            )
 
     def begin_frame(self) -> FramePlan | None:
         """Wait for the frame, let the toolkit deliver its events, run the steps that are due.

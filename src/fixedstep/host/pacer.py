@@ -163,7 +163,8 @@ class FramePacer:
         """Wait for the next target and return the time then, in nanoseconds.
 
         The first call, and the first after a reset, returns at once: that moment is the origin. So
-        does a call when the clock has gone back, rather than sleep until it is where it was.
+        does a call when the clock has gone back, rather than sleep until it is where it was. A
+        reset while it sleeps, by an event that the sleep delivers, makes its end the new origin.
 
         Raises RuntimeError when the clock stands still; the target is then still to come.
         """
@@ -177,12 +178,15 @@ class FramePacer:
         target = self._target(rate, self._origin, self._next)
         in_time = self._in_time or now <= target
         if now <= target:
+            grid = self._origin, self._next
             reached = self._reach(target, now, _period(rate))
             if reached is None:
                 self.reset()
-                self._origin = now = timestamp(self._clock())
+            now = timestamp(self._clock()) if reached is None else reached
+            if self._origin is None:
+                self._origin = now
+            if reached is None or (self._origin, self._next) != grid:  # no target any more
                 return Timestamp(now)
-            now = reached
         lateness = now - target
         newest = self._next
         if lateness > self._max_lateness:

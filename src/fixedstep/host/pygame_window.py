@@ -34,8 +34,10 @@ class PygameWindow(PacedWindow):
         """Run until somebody closes the window; ``pygame.quit`` is left to the caller.
 
         ``event`` is called with every pygame event, and what it returns True for goes no further:
-        that is how a request to close is refused. Raises RuntimeError when no window is open.
+        that is how a request to close is refused. Raises RuntimeError when no window is open, or
+        if it was run to its end before.
         """
+        self._refuse_if_closed()
         self._pygame = pygame = load("pygame")
         if pygame.display.get_surface() is None:
             raise RuntimeError(

@@ -31,8 +31,10 @@ class PygletWindow(PacedWindow):
         """Run pyglet's loop until ``window`` is closed.
 
         Handlers for ``on_draw``, ``on_close``, ``on_hide`` and ``on_show`` are pushed. A handler
-        that the game pushes later comes first; its ``on_close`` refuses by returning True.
+        that the game pushes later comes first; its ``on_close`` refuses by returning True. Raises
+        RuntimeError if it was run to its end before.
         """
+        self._refuse_if_closed()
         pyglet = load("pyglet")
         self._window = window
         window.push_handlers(

@@ -249,7 +249,7 @@ class InputBridge:
         Raises ValueError for an unknown action; nothing is cancelled then.
         """
         for name in actions:
-            if name not in self._states:
+            if type(name) is not str or name not in self._states:
                 raise self._unknown(name)
         for name in actions or self._states:
             self._cancel(name)
@@ -338,11 +338,18 @@ class InputBridge:
 
 
 def _pairs(sample: Sample) -> list[tuple[str, ActionState]]:
-    try:
-        pairs = sample.items() if isinstance(sample, Mapping) else sample
-        return [(name, state) for name, state in pairs]
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"a sample must be a mapping from actions to states, or pairs of them, not "
-            f"{type(sample).__name__} {shown(sample)}; {{'jump': PRESS}} is one"
-        ) from error
+    if isinstance(sample, Mapping):
+        return list(sample.items())
+    if not hasattr(sample, "__iter__") or isinstance(sample, str):
+        raise _no_sample(sample)
+    pairs = list(sample)  # an error of a generator's own comes through as it is
+    if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
+        raise _no_sample(sample)
+    return pairs
+
+
+def _no_sample(sample: object) -> TypeError:
+    return TypeError(
+        "a sample must be a mapping from actions to states, or pairs of them, not "
+        f"{type(sample).__name__} {shown(sample)}; {{'jump': PRESS}} is one"
+    )

@@ -384,7 +384,7 @@ class Mailbox:
             if slot.ticket == ticket:
                 return "duplicate" if slot.answered else None
             return "foreign" if slot.ticket.world != ticket.world else "unknown"
-        if 1 <= ticket.request <= self._request:
+        if type(ticket.request) is int and 1 <= ticket.request <= self._request:
             return "late"
         return "foreign" if ticket.world != self._world else "unknown"
 

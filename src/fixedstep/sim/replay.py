@@ -108,7 +108,8 @@ def compare(first: Iterable[RecordedTick], second: Iterable[RecordedTick]) -> Co
     """Compare two runs tick by tick, by the numbers of the ticks and nothing else.
 
     Both must be in tick order, as a `Recording` is. A run that is longer is not different: its
-    other ticks are counted. A run that a fault ended differs where the other went on.
+    other ticks are counted. A run that a fault ended differs where the other went on; its ``fault``
+    is asked for when its ticks are over, so give a `Recording` itself and no iterator over it.
 
     >>> from fixedstep.sim.tick_input import TickInput
     >>> def run(*digests, start=1):

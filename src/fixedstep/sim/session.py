@@ -182,6 +182,7 @@ class Tick:
         "_mailbox",
         "_over",
         "_phases",
+        "_refused",
         "_watch",
         "completions",
         "due",
@@ -212,6 +213,7 @@ class Tick:
         self._phases = Phases()
         self._watch = watch
         self._asked = 0
+        self._refused = 0
         self._over = False
 
     @property
@@ -253,11 +255,10 @@ class Tick:
             )
         asked = self._asked
         self._asked += 1
-        if watch is None:
-            return mailbox.reserve(target, revision)
-        if watch.replayed is not None:
+        if watch is not None and watch.replayed is not None:
             if asked not in watch.replayed.refused:
                 return mailbox._reserve_no_slot(target, revision)
+            self._refused += 1
             watch.refused.append(asked)
             watch.closed = watch.replayed.closed
             what = f"the request for {shown(target)}"
@@ -267,8 +268,10 @@ class Tick:
         try:
             return mailbox.reserve(target, revision)
         except (MailboxFull, MailboxClosed) as error:
-            watch.refused.append(asked)
-            watch.closed = isinstance(error, MailboxClosed)
+            self._refused += 1
+            if watch is not None:
+                watch.refused.append(asked)
+                watch.closed = isinstance(error, MailboxClosed)
             raise
 
     def cancel(self, ticket: Ticket) -> None:
@@ -1017,7 +1020,14 @@ def _told(error: BaseException) -> str:
 
 
 def _traced(tick: Tick, tick_input: TickInput, fault: str, staged: int) -> TracedTick:
-    due = 0 if tick.due is None else len(tick.due)
     return TracedTick(
-        tick.number, tick_input, tick.phase, fault, due, len(tick.completions), staged
+        tick.number,
+        tick_input,
+        tick.phase,
+        fault,
+        due=0 if tick.due is None else len(tick.due),
+        completions=len(tick.completions),
+        staged=staged,
+        outstanding=0 if tick._mailbox is None else len(tick._mailbox),
+        refused=tick._refused,
     )

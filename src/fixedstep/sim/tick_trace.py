@@ -43,6 +43,10 @@ class TracedTick(NamedTuple):
     """Results of background work that it was given."""
     staged: int
     """Presentation requests that it staged."""
+    outstanding: int = 0
+    """Slots of the mailbox that were taken when it was over."""
+    refused: int = 0
+    """Requests for background work that it made and that were not admitted."""
 
 
 class TickTrace:
