@@ -651,3 +651,40 @@ def test_progress_is_told_where_somebody_looks_and_nowhere_else(
     terminal.truncate()
     fleet.analyze_all(files[:1], Settings(), 1)
     assert terminal.getvalue() == "", "nothing to wait for"
+
+
+def test_settings_that_are_none_are_refused_when_they_are_made() -> None:
+    """And not file by file; a float of nanoseconds was a ``resync_over`` until it was compared."""
+    wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"timesteps": Rate(60)}, TypeError, r"timesteps must be a tuple, not Rate Rate\(60, 1\)"),
+        ({"timesteps": (60,)}, TypeError, "timestep must be a Timestep or a Rate, not int 60"),
+        ({"timesteps": ()}, ValueError, "timesteps must not be empty"),
+        ({"budgets": (5,)}, TypeError, "budget must be a StepBudget, not int 5"),
+        ({"budgets": StepBudget(5)}, TypeError, "budgets must be a tuple, not StepBudget"),
+        ({"resync_over": 200.0 * 10**6}, TypeError, "resync_over must be a whole number of nano"),
+        ({"stall_over": -1}, OverflowError, "stall_over must be a whole number of nanoseconds"),
+    ]
+    for options, error, text in wrong:
+        with pytest.raises(error, match=text):
+            Settings(**options)
+
+
+def test_a_table_that_is_no_column_is_told_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The advice used to be to remove the line, line after line."""
+    file = tmp_path / "log.csv"
+    file.write_text("frame,frame_time_ms\n0,16.7\n", encoding="ascii")
+    assert main(["analyze", "--unit", "ms", str(file)]) == 2
+    assert "here are 2 fields, so copy the column" in capsys.readouterr().err
+    file.write_text("frame_time_ms\n16.7\n", encoding="ascii")
+    assert main(["analyze", str(file)]) == 2
+    assert "a plain column of numbers is, where its unit is given: --unit ms" in (
+        capsys.readouterr().err
+    )
+    assert main(["analyze", "--unit", "ms", str(file)]) == 0
+
+
+def test_a_word_of_a_sweep_that_is_neither_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", "x.csv", "--sweep", "rate=60"]) == 2
+    assert "('rate=60' is neither)" in capsys.readouterr().err

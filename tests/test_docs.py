@@ -25,7 +25,8 @@ import pytest
 
 import fixedstep
 import fixedstep.host
-from fixedstep import cli
+from fixedstep import Rate, Timestep, cli
+from fixedstep.captures import Settings, analyze_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -245,3 +246,23 @@ def test_the_version_is_the_same_everywhere(root: Path) -> None:
     assert importlib.metadata.version("fixedstep") == fixedstep.__version__
     changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.findall(r"(?m)^## (\S+)", changes)[0] == fixedstep.__version__
+
+
+def test_the_reference_names_every_key_of_an_analysis(root: Path, tmp_path: Path) -> None:
+    """Each key once, in the table of what it belongs to, and no key that is not there."""
+    times = tmp_path / "times"
+    times.write_text("16.7\n100\n16.7\n", encoding="ascii")
+    settings = Settings((Timestep.HZ_60, Rate(60)), resync_over=1, unit="ms", histogram=True)
+    found = analyze_one(times, settings)
+    page = (root / "docs/reference/captures.md").read_text(encoding="utf-8")
+    _, groups, schedules = page.split("| of a ")
+    [group] = found["groups"]
+    for table, parts in (
+        (groups, [group, group["stalls"], group["stalls"]["longest"][0], group["histogram"]]),
+        (schedules, [*group["schedules"], group["schedules"][0]["resync"]]),
+    ):
+        keys = {key for part in parts for key in part}
+        rows = re.findall(r"(?m)^\| (.*?) \|$", table.partition("\n\n")[0])
+        named = re.findall(r"`([^`]+)`", " ".join(rows))
+        assert keys <= set(named)
+        assert set(named) - keys <= {"FrameTiming", "timestep", "rate"}

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import U64_MAX
+from ..arguments import U64_MAX, nanos, shown
 from ..backend import core as chosen_core
-from ..time import Rate, StepBudget, Timestamp, Timestep, scale_and_unit
+from ..time import Rate, StepBudget, Timestamp, Timestep, budget_steps, scale_and_unit
 from ..timing import FrameTiming
 from .capture import CaptureError
 from .formats import read
@@ -44,8 +44,16 @@ _SECOND = 10**9
 class Settings:
     """What is asked of each capture.
 
+    ``timesteps`` are the steps to plan with, and ``budgets`` the budgets, each with each step. A
+    frame of more than ``stall_over`` nanoseconds is a stall; where ``resync_over`` is given, each
+    schedule is planned also with a ``resync`` at frames of more nanoseconds than that. ``unit`` is
+    that of a plain column of numbers, and ``histogram`` adds all frame times as buckets.
+
     >>> Settings(timesteps=(Timestep.HZ_60, Rate(30)), budgets=(StepBudget(5),)).stall_over
     50000000
+
+    Raises TypeError and OverflowError for values that are none, and ValueError for no timestep or
+    no budget.
     """
 
     timesteps: tuple[Timestep | Rate, ...] = (Timestep.HZ_60,)
@@ -60,6 +68,26 @@ class Settings:
     """The unit of a plain column of numbers; see `fixedstep.captures.read`."""
     histogram: bool = False
     """Add the frame times as the buckets of a `FrameTiming`, which can be merged exactly."""
+
+    def __post_init__(self) -> None:
+        for name, one in (("timesteps", "(Rate(60),)"), ("budgets", "(StepBudget(5),)")):
+            values = getattr(self, name)
+            if not isinstance(values, (tuple, list)):
+                raise TypeError(
+                    f"{name} must be a tuple, not {type(values).__name__} {shown(values)}; {one} "
+                    "is one"
+                )
+            if not values:
+                raise ValueError(
+                    f"{name} must not be empty: nothing would be planned; {one} is one"
+                )
+        for timestep in self.timesteps:
+            scale_and_unit(timestep)
+        for budget in self.budgets:
+            budget_steps(budget)
+        nanos(self.stall_over, "stall_over")
+        if self.resync_over is not None:
+            nanos(self.resync_over, "resync_over")
 
 
 _DEFAULT = Settings()

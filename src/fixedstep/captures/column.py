@@ -44,10 +44,11 @@ def read(source: Source, unit: str) -> Capture:
         try:
             delta = nanoseconds(text, unit)
         except ValueError as error:
-            source.refuse(
-                f"{shown(text)} {error}; looked for {LOOKED_FOR}: repair or remove the line",
-                line.number,
-            )
+            fields = next((text.count(mark) + 1 for mark in ",;\t" if mark in text), 1)
+            fix = "repair or remove the line"
+            if fields > 1:
+                fix = f"here are {fields} fields, so copy the column with the times to a file first"
+            source.refuse(f"{shown(text)} {error}; looked for {LOOKED_FOR}: {fix}", line.number)
         found.rows += 1
         found.frame(key, delta, line.number)
     if not found.rows:

@@ -59,7 +59,8 @@ class _Reader:
         if not is_header(found):
             self._refuse(
                 f"this is no {FORMAT}: looked for {LOOKED_FOR}, found "
-                f"{shown(line.text.strip())}; nor is it another format that is read here",
+                f"{shown(line.text.strip())}; nor is it another format that is read here (a plain "
+                "column of numbers is, where its unit is given: --unit ms, or s, us, ns)",
                 line.number,
             )
         delta_name = next(name for name in _DELTA_COLUMNS if name in folded)

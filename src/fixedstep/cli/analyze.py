@@ -65,7 +65,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--exact",
         action="store_true",
-        help="exactly N steps a second, instead of a step in whole nanoseconds",
+        help="exactly N steps a second, as FrameLoop(Rate(N)), instead of steps of a whole number "
+        "of nanoseconds, as FrameLoop(Timestep.from_hz(N))",
     )
     parser.add_argument(
         "--sweep",
@@ -138,7 +139,8 @@ def _swept(words: Sequence[str]) -> tuple[dict[str, list[int]], list[str]]:
         else:
             found[name] = list(_numbers(numbers))
     if not found:
-        raise ValueError("what to sweep is missing: hz=30,60,120 or budget=1..8 or both")
+        odd = next((f" ({word!r} is neither)" for word in words if "=" in word), "")
+        raise ValueError(f"what to sweep is missing: hz=30,60,120 or budget=1..8 or both{odd}")
     return found, files
 
 
