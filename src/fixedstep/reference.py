@@ -112,7 +112,8 @@ class FrameLoop(_Final):
 
     ``FrameLoop(timestep, budget, start)`` runs steps of ``timestep`` (a `Timestep`, or a `Rate` for
     exactly so many a second), at most ``budget`` of them a frame, from the instant ``start``
-    (nanoseconds). ``tick`` and ``remainder`` continue an earlier schedule.
+    (nanoseconds); unless given, `Timestep.HZ_60`, `StepBudget.DEFAULT` and 0. ``tick`` and
+    ``remainder`` continue an earlier schedule.
 
     >>> loop = FrameLoop(Timestep(10), StepBudget(3), Timestamp(100))
     >>> plan = loop.begin_frame(Timestamp(125))

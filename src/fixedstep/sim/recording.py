@@ -36,7 +36,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn, SupportsIndex, TextIO, TypeAlias
 
 from .. import StateHash, __version__, json_line
-from ..arguments import I64_MIN, U32_MAX, U64_MAX, count, shown
+from ..arguments import I64_MIN, U32_MAX, U64_MAX, count, integer, shown
 from ..time import Nanos, Rate, StepBudget, Timestep
 from .phases import Phase
 from .tick_input import TickInput, action_names
@@ -60,6 +60,7 @@ _DEEPEST = 64
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _PHASES = {phase.value: phase for phase in Phase}
 _DIGEST = re.compile("0x[0-9a-f]{16}")
+_DIGEST_FIX = "StateHash().absorb_i64(number) makes one of any number"
 _SOMETIMES = {"closed", "completions", "refused", "room"}
 
 
@@ -219,7 +220,9 @@ def finished(digests: Digests, where: str) -> dict[str, int]:
     return {
         field_name(name): digest.finish()
         if isinstance(digest, StateHash)
-        else count(digest, f"the digest of {name!r} {where}")
+        else integer(
+            digest, f"the digest of {name!r} {where}", "a StateHash or a digest", _DIGEST_FIX
+        )
         for name, digest in digests.items()
     }
 

@@ -170,8 +170,9 @@ class SpeedClock:
 
         ``now`` is wall time: nanoseconds, ``0 .. 2**64 - 1``, from the same origin as ``start``.
         The plan's steps have ``dt`` = quantum, its remainder is in whole simulated nanoseconds,
-        rounded down, and its ``alpha`` serves for drawing. The plan must be carried out: the clock
-        has counted its quanta. Paused, the wall clock runs and nothing else.
+        rounded down, and its ``alpha`` serves for drawing. The plan must be carried out, since the
+        clock has counted its quanta, unless nothing but its `presentation` is used. Paused, the
+        wall clock runs and nothing else.
 
         >>> clock = SpeedClock(quantum=1_000, base_rate=1, speeds=(0, 1, 2), budget=StepBudget(3))
         >>> clock.advance(Timestamp(4_700))
