@@ -9,7 +9,7 @@ time up and takes steps out of it by itself. None reads a clock either; timestam
 numbers, so a session of a day is tested in a second.
 """
 
-from .due_times import due_times
+from .due import due_times
 from .frame_clock import FrameClock, FrameSample
 from .history import ArrayHistory, History
 from .input_bridge import InputBridge, TransitionOverflow, TransitionQueue
