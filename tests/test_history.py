@@ -8,7 +8,7 @@ import pickle
 import subprocess
 import sys
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -483,3 +483,17 @@ print("numpy" in sys.modules)
 def test_it_says_what_it_holds() -> None:
     assert repr(moved(3, 4)) == "<History: 3 to 4>"
     assert repr(ArrayHistory(np.zeros((3, 2)))) == "<ArrayHistory: 3 rows of float64>"
+
+
+class Place(NamedTuple):
+    x: float
+    y: float
+
+
+def test_a_sample_of_a_named_tuple_has_its_names() -> None:
+    history = History(Place(0, 10))
+    history.set(Place(4, 11))
+    assert history.sample(0.5) == Place(2.0, 10.5)
+    for sample in (history.sample(0.5), history.sample_exact(1, 2), history.sample_floor(1, 2)):
+        assert type(sample) is Place
+    assert history.sample_floor(1, 2) == Place(2, 10)

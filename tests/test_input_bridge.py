@@ -601,3 +601,12 @@ def test_cancelling_a_list_of_names_is_refused_as_no_action() -> None:
     bridge = InputBridge(["jump"])
     with pytest.raises(ValueError, match="is no action of this bridge"):
         bridge.cancel(["jump"])  # type: ignore[arg-type]
+
+
+def test_a_queue_faults_at_the_65th_unless_told_otherwise() -> None:
+    queue = TransitionQueue()
+    for number in range(64):
+        queue.push(Transition("key", number))
+    with pytest.raises(TransitionOverflow):
+        queue.push(Transition("key", 64))
+    assert len(queue) == 64

@@ -33,6 +33,7 @@ from ..arguments import integer, positive, shown
 from .exact import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     from numpy.typing import ArrayLike, NDArray
@@ -91,7 +92,8 @@ class History(Generic[V]):
     def sample(self: History[Any], alpha: SupportsFloat) -> Any:
         """What to draw at ``alpha`` of the way, ``0 .. 1``: the plan's, or 1 to show what is.
 
-        At 0, at 1, and where nothing moved, it is the value itself, not a rounded one.
+        At 0, at 1, and where nothing moved, it is the value itself, not a rounded one. Of a named
+        tuple it is one of the same names.
 
         >>> History(7).sample(1.0)
         7
@@ -101,7 +103,8 @@ class History(Generic[V]):
         share = _alpha(alpha)
         before, now = self._previous, self._current
         if isinstance(now, tuple):
-            return tuple(_between(a, b, share) for a, b in zip(before, now, strict=True))
+            pairs = zip(before, now, strict=True)
+            return _like(now, [_between(a, b, share) for a, b in pairs])
         return _between(before, now, share)
 
     @overload
@@ -133,7 +136,7 @@ class History(Generic[V]):
         before, now = self._previous, self._current
         if isinstance(now, tuple):
             pairs = zip(before, now, strict=True)
-            return tuple(plain(Fraction(a + (b - a) * share)) for a, b in pairs)
+            return _like(now, [plain(Fraction(a + (b - a) * share)) for a, b in pairs])
         return plain(Fraction(before + (now - before) * share))
 
     @overload
@@ -153,7 +156,9 @@ class History(Generic[V]):
         something crosses it. Raises what ``sample_exact`` raises.
         """
         exactly = self.sample_exact(numerator, denominator)
-        return tuple(part // 1 for part in exactly) if isinstance(exactly, tuple) else exactly // 1
+        if isinstance(exactly, tuple):
+            return _like(exactly, [part // 1 for part in exactly])
+        return exactly // 1
 
     def _share(self, numerator: SupportsIndex, denominator: SupportsIndex) -> Fraction:
         whole = positive(denominator, "denominator", "a whole number", "it is the loop's unit")
@@ -420,6 +425,12 @@ def _alpha(alpha: SupportsFloat) -> float:
             "shows what is"
         )
     return alpha
+
+
+def _like(value: tuple[Number, ...], parts: list[Number]) -> tuple[Number, ...]:
+    """The parts as a tuple, with the names that the value gives them."""
+    make: Callable[[list[Number]], tuple[Number, ...]] = getattr(value, "_make", tuple)
+    return make(parts)
 
 
 def _between(before: Number, now: Number, share: float) -> Number:
