@@ -335,6 +335,20 @@ def a_recording(core: Core) -> bytes:
     return file.getvalue().encode()
 
 
+def a_recording_of_refusals(core: Core) -> bytes:
+    """What a tick was refused, and why, and how much room it was told of."""
+    file = io.StringIO()
+    neutral = TickInput.neutral(["jump"])
+    policies = Policies(Timestep(10), StepBudget(3), None, ("jump",), library="0.1.0")
+    recorder = Recorder(file, policies)
+    recorder.tick(0, neutral, {"world": 1}, refused=[0, 2], room=3)
+    recorder.tick(1, neutral, {"world": 2}, refused=[0], closed=True)
+    recorder.finish(
+        RecordedFault(2, Phase.MOTION, "OutboxOverflow", neutral, refused=(1,), closed=True, room=0)
+    )
+    return file.getvalue().encode("ascii")
+
+
 def a_recording_of_a_crash(core: Core) -> bytes:
     """With what the tick was given that raised."""
     file = io.StringIO()
@@ -404,6 +418,7 @@ WRITTEN: dict[str, Callable[[Core], bytes]] = {
     "trace-1-rate-cut.jsonl": a_trace_of_a_rate,
     "recording-1.jsonl": a_recording,
     "recording-1-crash.jsonl": a_recording_of_a_crash,
+    "recording-1-refusals.jsonl": a_recording_of_refusals,
     "session-1.jsonl": lambda core: played(core)[0],
     "frame-stats.json": stats_json,
     "frame-timing.json": timing_json,
@@ -489,6 +504,16 @@ def test_a_stored_recording_of_a_crash_is_read() -> None:
     assert recording.fault is not None
     assert recording.fault.input == TickInput({"jump": ActionState(True, 0, 1, 0, False)})
     assert recording.fault.completions == ((3, "path"),)
+
+
+def test_a_stored_recording_of_refusals_is_read() -> None:
+    with (STORED / "recording-1-refusals.jsonl").open(encoding="ascii") as file:
+        recording = Recording(file)
+        full, closed = recording
+    assert (full.refused, full.closed, full.room) == ((0, 2), False, 3)
+    assert (closed.refused, closed.closed, closed.room) == ((0,), True, None)
+    assert recording.fault is not None
+    assert (recording.fault.closed, recording.fault.room) == (True, 0)
 
 
 def test_a_flipped_bit_in_a_stored_recording_is_found(
