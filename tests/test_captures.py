@@ -10,6 +10,7 @@ the files' own time column, which the reader does not use.
 
 from __future__ import annotations
 
+import copy
 import csv
 import doctest
 import gzip
@@ -30,13 +31,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixedstep import Rate, StepBudget, Timestep
+from fixedstep import Nanos, Rate, StepBudget, Timestep
 from fixedstep.captures import Capture, CaptureError, Group, Spans, json_stream, read
 from fixedstep.captures import capture as capture_module
+from fixedstep.captures.analysis import histogram, merged
 from fixedstep.captures.decimal_text import UNITS, nanoseconds
 from fixedstep.captures.json_stream import Cursor
 from fixedstep.captures.source import Source
 from fixedstep.cli import main
+from fixedstep.timing import FrameTiming
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -809,10 +812,13 @@ def test_the_worst_frames_are_the_longest_and_at_least_one(
     assert found == (count, sum(sorted(deltas)[-count:]))
 
 
-@pytest.mark.parametrize("p", [-1, 100.1, "nan", "fast"])
-def test_a_percentile_out_of_range_is_refused(p: float | str) -> None:
-    with pytest.raises(ValueError, match=r"percentile must be 0 \.\. 100 percent, not"):
-        group_of(1, 2).percentile(p)
+@pytest.mark.parametrize("p", [-1, 100.1, "nan", "fast", "1e999999999", "1E-123456"])
+def test_a_percentile_that_is_none_is_refused(p: float | str) -> None:
+    """Also one whose power of ten would fill the memory, for a `FrameTiming` as for a group."""
+    error = ValueError if isinstance(p, (int, float)) else TypeError
+    for measured in (group_of(1, 2), FrameTiming()):
+        with pytest.raises(error, match=r"percentile must be (0 \.\. 100 percent|a number)"):
+            measured.percentile(p)
 
 
 def test_a_group_without_frame_times_has_no_percentile_but_has_figures() -> None:
@@ -1155,3 +1161,56 @@ def test_the_lines_for_a_game_on_the_page_run(
     monkeypatch.chdir(tmp_path)
     exec(code, {})
     assert read(tmp_path / "stutter.trace").groups[0].total == 16_000_000
+
+
+def test_a_comma_in_the_name_of_a_program_moves_no_column(made: Callable[[bytes], Capture]) -> None:
+    """PresentMon writes the name without quotes. Every column used to be one further on, so that
+    another one was read as the frame time, without a word."""
+    rows = b"".join(b"Papers, Please.exe,42,0x1A,%d.5,0\n" % ms for ms in (16, 17, 18))
+    capture = made(COLUMNS + rows)
+    assert capture.groups[0].application == "Papers, Please.exe"
+    assert (capture.groups[0].process_id, capture.rows) == ("42", 3)
+    assert list(capture.groups[0].deltas) == [17_500_000, 18_500_000]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [b"game.exe,42,0x1A,16,811,0\n", b"a,b,c,x,0x1A,16.8,0\n", b"game.exe,42,0x1A,16.8,0,9\n"],
+)
+def test_a_row_with_more_fields_than_columns_is_refused(
+    row: bytes, made: Callable[[bytes], Capture]
+) -> None:
+    """A decimal comma among commas, above all: 16 ms and 811 of something."""
+    with pytest.raises(CaptureError, match="and its header names 5: a comma in a name or in a num"):
+        made(COLUMNS + b"game.exe,42,0x1A,16.8,0\n" + row)
+    assert made(COLUMNS + b"game.exe,42,0x1A,16.8,0,,\n" * 2).rows == 2  # nothing in them
+
+
+@pytest.mark.parametrize("first", [b"16.6 ms", b"1_0", b"1O.5", b"0x10", b"NaN", b"-inf", b".x"])
+def test_a_damaged_number_is_no_name_of_a_column(
+    first: bytes, made: Callable[..., Capture], tmp_path: Path
+) -> None:
+    """As the first line it used to be taken for one, and its frame was gone without a word."""
+    path = tmp_path / "column"
+    path.write_bytes(first + b"\n2\n")
+    with pytest.raises(CaptureError, match="line 1"):
+        read(path, "ms")
+    path.write_bytes(b"frame time in ms\n2\n")
+    assert read(path, "ms").rows == 1
+
+
+def test_frames_that_were_not_drawn_are_in_a_histogram_too() -> None:
+    timing = FrameTiming()
+    for span in (5, 6, 7):
+        timing.record(Nanos(span), drawn=False)
+    only_skipped = copy.copy(timing)
+    timing.record(Nanos(9), drawn=True)
+    for one in (timing, only_skipped):
+        again = merged([histogram(one)])
+        assert again == one
+        assert (again.count, again.sum, again.skipped) == (one.count, one.sum, 3)
+    both = merged([histogram(timing), histogram(only_skipped)])
+    assert (both.count, both.drawn, both.skipped, both.sum) == (7, 1, 6, 45)
+    earlier = histogram(timing)
+    del earlier["skipped"]
+    assert merged([earlier]).drawn == 4, "written before there were others"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -209,3 +210,23 @@ def test_what_cannot_be_recorded_is_refused_before_a_file_is_made(tmp_path: Path
     with pytest.raises(FileExistsError):
         Recorder(path, FrameLoop())
     assert path.read_text() == "the last crash"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_does_not_write_what_its_parent_holds(tmp_path: Path) -> None:
+    """It ends, with a copy of the lines that are held; the file used to have them twice."""
+    path = tmp_path / "run.trace"
+    game, _ = recorded(path)
+    for frame in range(20):
+        now = Timestamp(16_000_000 * (frame + 1))
+        game.begin_frame(now)
+        if frame == 9:
+            child = os.fork()
+            if child == 0:
+                game.begin_frame(Timestamp(now + 5))
+                game.close()
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    game.close()
+    assert len(read(path)) == 20
+    assert main(["replay", str(path)]) == 0

@@ -7,6 +7,7 @@ the rest take something away (the ticks, the frames, the change) and ask for a f
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 import textwrap
@@ -535,6 +536,32 @@ def test_a_nan_is_equal_to_a_nan_and_to_nothing_else() -> None:
         assert_deterministic(lambda: next(values), runs=2)
 
 
+def test_a_nan_within_a_container_is_equal_to_a_nan_at_its_place() -> None:
+    nan = float("nan")
+
+    def run(*last: Any) -> Callable[[], Any]:
+        values = iter([[{"v": 0}, {"v": value}] for value in last])
+        return lambda: next(values)
+
+    equal: list[Any] = [(nan, 1), [1, nan], {"x": nan, "y": 2}, [(1, {"z": [nan]})]]
+    for one in equal:
+        assert_deterministic(run(copy.deepcopy(one), copy.deepcopy(one)), runs=2)
+    different: list[tuple[Any, Any]] = [
+        ((nan, 1), (nan, 2)),
+        ([nan], [1.0]),
+        ([nan], [nan, nan]),
+        ((nan,), [nan]),
+    ]
+    for one, two in different:
+        with pytest.raises(AssertionError, match="tick 1, field 'v'"):
+            assert_deterministic(run(one, two), runs=2)
+
+
+def test_a_state_that_is_always_nan_never_changed() -> None:
+    with pytest.raises(AssertionError, match="the state never changed in 3 ticks"):
+        assert_deterministic(lambda: [{"x": float("nan")}] * 3)
+
+
 # Where they are used
 
 
@@ -679,3 +706,11 @@ def test_limits_that_are_none_are_refused(strategy: Any) -> None:
         strategy(max_frames=0)
     with pytest.raises(TypeError, match="max_frames must be a whole number of frames"):
         strategy(max_frames=1.5)
+
+
+@given(nows=frame_traces(max_delta=Nanos(2**63)))
+def test_frame_traces_end_where_timestamps_do(nows: list[Timestamp]) -> None:
+    assert nows == sorted(nows)
+    loop = FrameLoop(start=nows[0])
+    for now in nows:
+        loop.begin_frame(now)

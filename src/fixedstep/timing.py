@@ -9,6 +9,7 @@ forgets the one long frame in a million that a player writes about.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from fractions import Fraction
 
+_EXPONENT = re.compile(r"[eE][-+]?\d{4}")
 _BITS = 6
 _HALF = 1 << _BITS
 _BUCKETS = (64 - _BITS) * _HALF + _HALF
@@ -40,6 +42,35 @@ def _middle(bucket: int) -> int:
         return bucket
     shift = (bucket >> _BITS) - 1
     return (((bucket & _HALF - 1) + _HALF) << shift) + (1 << shift - 1)
+
+
+def percentage(p: int | float | str | Decimal | Fraction) -> Fraction:
+    """A percentile as an exact number in ``0 .. 100``; a float is what it prints as.
+
+    >>> percentage(99.9)
+    Fraction(999, 10)
+
+    Raises TypeError for what is no number and ValueError out of range.
+    """
+    from fractions import Fraction  # here: it would double the time `import fixedstep` takes
+
+    text = p if isinstance(p, Fraction) else str(p)
+    try:
+        if not isinstance(text, str) or _EXPONENT.search(text) is None:
+            share = Fraction(text)
+        else:  # a power of ten that would be written out
+            raise ValueError
+    except (ValueError, ZeroDivisionError):
+        raise TypeError(
+            f"percentile must be a number from 0 to 100, not {type(p).__name__} "
+            f"{arguments.shown(p)}; 99.9 is the span that one frame in a thousand exceeds"
+        ) from None
+    if not 0 <= share <= 100:
+        raise ValueError(
+            f"percentile must be 0 .. 100 percent, not {arguments.shown(p)}; 99.9 is one frame in "
+            "a thousand"
+        )
+    return share
 
 
 class FrameTiming:
@@ -156,19 +187,7 @@ class FrameTiming:
         >>> timing.percentile(50), timing.percentile(99), timing.percentile("99.9")
         (50, 99, 100)
         """
-        from fractions import Fraction  # here: it would double the time `import fixedstep` takes
-
-        try:
-            share = Fraction(p if isinstance(p, Fraction) else str(p))
-        except (ValueError, ZeroDivisionError):
-            raise TypeError(
-                f"percentile must be a number from 0 to 100, not {type(p).__name__} {p!r}; "
-                "99.9 is the span that one frame in a thousand exceeds"
-            ) from None
-        if not 0 <= share <= 100:
-            raise ValueError(
-                f"percentile must be 0 .. 100 percent, not {p}; 99.9 is one frame in a thousand"
-            )
+        share = percentage(p)
         rank = -(-share.numerator * self.count // (share.denominator * 100))
         if rank == 0:
             return self.min

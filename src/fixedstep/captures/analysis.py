@@ -320,11 +320,14 @@ def histogram(timing: FrameTiming) -> dict[str, Any]:
     """A `FrameTiming` as plain values, which `merged` takes: the way from a process to another.
 
     >>> histogram(FrameTiming())
-    {'frames': 0, 'min_ns': 0, 'max_ns': 0, 'sum_ns': 0, 'buckets': []}
+    {'frames': 0, 'skipped': 0, 'min_ns': 0, 'max_ns': 0, 'sum_ns': 0, 'buckets': []}
+
+    ``frames`` are all of them, those that were not drawn (``skipped``) included.
     """
     state = timing._state()
     return {
-        "frames": state["drawn"],
+        "frames": timing.count,
+        "skipped": state["skipped"],
         "min_ns": state["min"],
         "max_ns": state["max"],
         "sum_ns": state["sum"],
@@ -340,12 +343,14 @@ def merged(histograms: Iterable[dict[str, Any]]) -> FrameTiming:
     14
     """
     buckets: Counter[int] = Counter()
-    drawn = total = longest = 0
+    drawn = skipped = total = longest = 0
     shortest = None
     for histogram in histograms:
         if not histogram["frames"]:
             continue
-        drawn += histogram["frames"]
+        left_out = histogram.get("skipped", 0)
+        skipped += left_out
+        drawn += histogram["frames"] - left_out
         total += histogram["sum_ns"]
         longest = max(longest, histogram["max_ns"])
         least = histogram["min_ns"]
@@ -353,5 +358,10 @@ def merged(histograms: Iterable[dict[str, Any]]) -> FrameTiming:
         buckets.update(dict(histogram["buckets"]))
     top = 2**64 - 1  # where every counter stops
     return FrameTiming(
-        min=shortest or 0, max=longest, sum=min(total, top), drawn=drawn, buckets=buckets
+        min=shortest or 0,
+        max=longest,
+        sum=min(total, top),
+        drawn=drawn,
+        skipped=skipped,
+        buckets=buckets,
     )

@@ -24,6 +24,7 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NoReturn
 
 from ..arguments import U64_MAX
+from ..timing import percentage
 from .limits import MOST_FRAMES, MOST_GROUPS
 
 if TYPE_CHECKING:
@@ -185,7 +186,8 @@ class Group:
         >>> group.percentile(50), group.percentile(99.9), group.percentile(100)
         (500, 999, 1000)
 
-        Raises ValueError for a group without frame times or a ``p`` out of range.
+        Raises ValueError for a group without frame times or a ``p`` out of range, and TypeError for
+        one that is no number.
         """
         return self.percentiles((p,))[0]
 
@@ -205,16 +207,16 @@ class Group:
         >>> group.figures((50, 100), (1, 1.5))
         ([10, 90], [(1, 90), (2, 100)])
 
-        Raises ValueError as `percentile` does.
+        Raises what `percentile` raises.
         """
-        shares = [_share(p) for p in percentiles]
+        shares = [percentage(p) for p in percentiles]
         if not self.frames:
             raise ValueError(
                 "a group of one row has no frame time and so no percentile; check frames first"
             )
         # Ranks count from 1, the shortest frame.
         ranks = [max(self._frames_in(share), 1) for share in shares]
-        counts = [max(self._frames_in(_share(p)), 1) for p in worst]
+        counts = [max(self._frames_in(percentage(p)), 1) for p in worst]
         firsts = [self.frames - count + 1 for count in counts]
         wanted = set(ranks)
         at: dict[int, int] = {}
@@ -231,18 +233,6 @@ class Group:
 
     def _frames_in(self, share: Fraction) -> int:
         return -(-share.numerator * self.frames // (share.denominator * 100))
-
-
-def _share(p: int | float | str | Fraction) -> Fraction:
-    try:
-        share = Fraction(p if isinstance(p, Fraction) else str(p))
-    except (ValueError, ZeroDivisionError):  # no number at all
-        share = Fraction(-1)
-    if not 0 <= share <= 100:
-        raise ValueError(
-            f"percentile must be 0 .. 100 percent, not {p!r}; 99.9 is one frame in a thousand"
-        )
-    return share
 
 
 @dataclass(frozen=True)

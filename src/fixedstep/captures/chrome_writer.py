@@ -73,7 +73,7 @@ def write(
             for counter, per, value in (
                 ("steps", "a frame", frame.steps),
                 ("dropped", "a frame", frame.dropped),
-                ("alpha", "of a step", round(frame.alpha, 6)),
+                ("alpha", "of a step", int(frame.alpha * 10**6) / 10**6),  # below 1, also cut
             ):
                 if counter != "dropped" or value or last != 0:
                     put(

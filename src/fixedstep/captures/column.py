@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .capture import Collector
-from .decimal_text import UNITS, is_number, nanoseconds
+from .decimal_text import UNITS, nanoseconds
 from .source import shown
 
 if TYPE_CHECKING:
     from .capture import Capture
     from .source import Source
 
+_NUMBERS = ("nan", "inf", "infinity")
 FORMAT = "column of numbers"
 LOOKED_FOR = "one number on each line"
 
@@ -32,7 +33,7 @@ def read(source: Source, unit: str) -> Capture:
     words = 0
     for line in source.lines(LOOKED_FOR, found.warnings):
         text = line.text.strip()
-        if not text or (not found.rows and not words and not is_number(text) and "," not in text):
+        if not text or (not found.rows and not words and _is_name(text)):
             words += bool(text)
             continue
         if not line.whole:
@@ -54,3 +55,9 @@ def read(source: Source, unit: str) -> Capture:
     if not found.rows:
         source.refuse(f"holds no numbers; looked for {LOOKED_FOR}")
     return found.capture(FORMAT)
+
+
+def _is_name(text: str) -> bool:
+    """Whether a first line is the column's name, and no number that was damaged."""
+    begins_as_number = text[0].isdigit() or text[0] in "+-." or text.lower() in _NUMBERS
+    return not begins_as_number and "," not in text

@@ -35,6 +35,7 @@ class _Columns(NamedTuple):
     keys: tuple[int, int, int]
     delta: int
     delta_name: str
+    width: int
 
 
 def is_header(names: Sequence[str]) -> bool:
@@ -73,7 +74,26 @@ class _Reader:
                 )
         application, process, chain = (folded.index(name) for name in _KEY_COLUMNS)
         delta = folded.index(delta_name)
-        return _Columns(separator, (application, process, chain), delta, found[delta])
+        keys = application, process, chain
+        return _Columns(separator, keys, delta, found[delta], len(found))
+
+    def _in_columns(self, line: Line, fields: list[str], columns: _Columns) -> list[str]:
+        """The fields, one for each column. PresentMon writes the name of a program without quotes,
+        so a comma in it makes one more; where the name comes first and the number of the process
+        stands where it has to, the pieces are put together again. Anything else moves the columns,
+        and another one would be taken for the frame time."""
+        more = len(fields) - columns.width
+        if more <= 0 or not any(field.strip() for field in fields[columns.width :]):
+            return fields
+        application, process, _ = columns.keys
+        if application != 0 or not fields[process + more].strip().isdecimal():
+            self._refuse(
+                f"has {len(fields)} fields, and its header names {columns.width}: a comma in a "
+                "name or in a number makes one more; put quotes around it, or repair or remove the "
+                "row",
+                line.number,
+            )
+        return [columns.separator.join(fields[: more + 1]), *fields[more + 1 :]]
 
     def _cut_off(self, line: Line, fields: list[str], needed: int, width: int) -> bool:
         """Whether the last line lacks its end before what is needed of it. Says so if it does."""
@@ -130,6 +150,8 @@ class _Reader:
                 )
                 continue
             width = len(fields)
+            fields = self._in_columns(line, fields, columns)
+            text = fields[columns.delta].strip()
             application, process_id, chain = (fields[i].strip() for i in columns.keys)
             delta = self._delta(line, text, columns)
             found.row((application, process_id, f"swap chain {chain}{suffix}"), delta, line.number)

@@ -41,6 +41,7 @@ class _Lines:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._held: list[str] = []
+        self._process = os.getpid()
         self.size = 0
         self.error: OSError | None = None
 
@@ -59,6 +60,8 @@ class _Lines:
     def put(self) -> None:
         left = memoryview("".join(self._held).encode("ascii"))
         self._held.clear()
+        if os.getpid() != self._process:  # a fork has what is held as well, and it is not its own
+            return
         try:
             while left and self.error is None:
                 left = left[self._file.write(left) :]

@@ -175,7 +175,11 @@ def _compare(runs: list[tuple[str, list[_Fields]]]) -> None:
                 f"equal for {min(len(expected), len(states))} ticks, and then there are "
                 f"{len(expected)} ticks {first} and {len(states)} {other}"
             )
-    if all(_same("state", expected[0], state) for state in expected):
+    if all(
+        state.keys() == expected[0].keys()
+        and all(_same(field, state[field], expected[0][field]) for field in state)
+        for state in expected
+    ):
         _fail(
             f"nothing was compared: the state never changed in {len(expected)} ticks; "
             "let something happen, and let the state show it"
@@ -191,9 +195,18 @@ def _compare_fields(tick: int, first: str, one: _Fields, other: str, two: _Field
 
 
 def _same(field: str, one: Any, two: Any) -> bool:
-    """Equality, with a NaN equal to a NaN: two runs that fail alike are alike."""
+    """Equality, with a NaN equal to a NaN, also within tuples, lists and dicts: two runs that fail
+    alike are alike."""
     try:
-        return bool(one == two or (one != one and two != two))
+        if one == two or (one != one and two != two):
+            return True
+        if type(one) is not type(two) or not isinstance(one, (tuple, list, dict)):
+            return False
+        if isinstance(one, dict):
+            return one.keys() == two.keys() and all(_same(field, one[k], two[k]) for k in one)
+        return len(one) == len(two) and all(
+            _same(field, a, b) for a, b in zip(one, two, strict=True)
+        )
     except Exception as error:
         raise TypeError(
             f"field {field!r} holds a {type(one).__name__}, which == cannot compare ({error}); "

@@ -72,7 +72,8 @@ def frame_traces(
     """Lists of 1 to ``max_frames`` timestamps as a healthy machine gives them, for whole games.
 
     The first is the start, anywhere in the first century of a clock. Then they never go back, and
-    no frame is longer than ``max_delta`` nanoseconds; most are near what displays do.
+    no frame is longer than ``max_delta`` nanoseconds; most are near what displays do. At 2**64 - 1
+    the clock stands still.
 
     >>> from fixedstep import FrameLoop, StepBudget
     >>> from hypothesis import given
@@ -92,5 +93,7 @@ def frame_traces(
     delta = st.sampled_from(usual) | st.integers(0, longest) if usual else st.just(0)
     deltas = st.lists(delta, max_size=frames - 1)
     return st.tuples(start, deltas).map(  # type: ignore[no-any-return]
-        lambda drawn: [Timestamp(now) for now in accumulate(drawn[1], initial=drawn[0])]
+        lambda drawn: [
+            Timestamp(min(now, U64_MAX)) for now in accumulate(drawn[1], initial=drawn[0])
+        ]
     )
