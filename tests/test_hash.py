@@ -9,8 +9,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import math
+import os
+import platform
 import random
+import shutil
 import struct
+import subprocess
+import sys
 import threading
 from array import array
 from decimal import Decimal
@@ -25,6 +30,8 @@ from hypothesis import strategies as st
 from fixedstep import Rate, Timestep
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import Core
 
 BASIS = 0xCBF29CE484222325
@@ -406,3 +413,58 @@ def test_a_plan_of_the_other_core_is_refused(core: Core, native: Core, reference
         core.StateHash().absorb_plan(plan)
     with pytest.raises(TypeError, match="of this core"):
         core.FrameStats().absorb(plan)
+
+
+def test_every_power_of_two_and_what_is_beside_it_narrows_as_the_processor_does(core: Core) -> None:
+    """All exponents, the halves between two float32 too: where rounding has its edges."""
+    digest, bits = core.StateHash(), b""
+    for exponent in range(-1074, 128):
+        for digits in (1.0, 1.5, 1.75, 1 + 2.0**-23, 1 + 2.0**-24, 1 + 3 * 2.0**-24, 2 - 2.0**-52):
+            value = digits * 2.0**exponent
+            for near in (value, math.nextafter(value, 0.0), math.nextafter(value, math.inf)):
+                if near < F32_MAX:
+                    bits += struct.pack("<f", near)
+                    digest = digest.absorb_f32_bits(near)
+    assert len(bits) > 90_000
+    assert digest.finish() == fnv_1a(bits)
+
+
+FLUSHING = """
+#include <xmmintrin.h>
+__attribute__((constructor)) static void flush(void) { _mm_setcsr(_mm_getcsr() | 0x8040); }
+"""
+FLUSHED = """
+import ctypes, sys
+from fixedstep import StateHash
+small = [2.0**-149, 1e-40, 2.0**-126 - 2.0**-149, -1e-40, 2.0**-150, 3 * 2.0**-150]
+def digest():
+    state = StateHash()
+    for value in small:
+        state = state.absorb_f32_bits(value).absorb_f64_bits(value)
+    return state
+before = digest()
+ctypes.CDLL(sys.argv[1])
+assert 5e-324 * 1.0 == 0.0, "the control: subnormal numbers are flushed now"
+assert digest() == before
+"""
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or shutil.which("gcc") is None,
+    reason="asks gcc on x86-64 for a library that changes the processor's mode",
+)
+def test_a_library_that_flushes_small_numbers_changes_no_digest(core: Core, tmp_path: Path) -> None:
+    """Linked with ``-ffast-math``, a library does that to the whole process when it is loaded; and
+    it may be a plugin that one of two players has."""
+    backend = core.__name__.removeprefix("fixedstep.")
+    source, library = tmp_path / "flush.c", tmp_path / "libflush.so"
+    source.write_text(FLUSHING, encoding="ascii")
+    subprocess.run(["gcc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    found = subprocess.run(
+        [sys.executable, "-c", FLUSHED, str(library)],
+        env=os.environ | {"FIXEDSTEP_BACKEND": backend},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (found.returncode, found.stderr) == (0, "")

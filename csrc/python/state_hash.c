@@ -154,34 +154,52 @@ static PyObject *hash_absorb_f64_bits(fs_hash_object *self, PyObject *arg)
     return hash_make(self->state, fs_hash_u64(self->value, bits));
 }
 
+static const uint64_t infinite = UINT64_C(0x7ff0000000000000);
+
+/* The bits of the float32 nearest to a double, by its bits, without the sign; ties to even. In integers,
+ * since a conversion is at the mercy of the processor's mode: one library linked with -ffast-math makes
+ * the whole process take the smallest numbers for 0. A NaN keeps its upper payload, and is quiet. */
+static uint64_t f32_size(uint64_t size)
+{
+    if (size >= infinite) {
+        return size == infinite ? 0x7f800000u : 0x7fc00000u | (size >> 29 & 0x3fffffu);
+    }
+    const uint64_t exponent = size >> 52;
+    uint64_t digits = size - (UINT64_C(896) << 52); /* the exponent of a float32, and its digits */
+    uint64_t shift = 29;
+    if (exponent < 897) { /* below the smallest normal float32: counted in 2**-149 */
+        if (exponent < 872) {
+            return 0;
+        }
+        digits = (size & UINT64_C(0xfffffffffffff)) | UINT64_C(1) << 52;
+        shift = 926 - exponent;
+    }
+    const uint64_t half = UINT64_C(1) << (shift - 1), rest = digits & (2 * half - 1);
+    const uint64_t bits = digits >> shift;
+    return bits + (rest > half || (rest == half && (bits & 1) != 0));
+}
+
 static PyObject *hash_absorb_f32_bits(fs_hash_object *self, PyObject *arg)
 {
     fs_state *state = self->state;
     double value;
     uint64_t wide;
-    uint32_t bits;
     if (!as_double(state, arg, &value)) {
         return NULL;
     }
     memcpy(&wide, &value, sizeof wide);
     const uint64_t size = wide & UINT64_C(0x7fffffffffffffff);
-    if (size > UINT64_C(0x7ff0000000000000)) { /* a NaN: spelt out, as in the reference */
-        bits = (uint32_t)((wide >> 32 & 0x80000000u) | 0x7fc00000u | (wide >> 29 & 0x3fffffu));
-    }
-    else {
-        /* from halfway between the largest float32 and the next power of two, rounding overflows */
-        if (size >= UINT64_C(0x47effffff0000000) && size != UINT64_C(0x7ff0000000000000)) {
-            PyObject *number = PyFloat_FromDouble(value);
-            if (number != NULL) {
-                fs_raise(state, "float32_overflow", number);
-                Py_DECREF(number);
-            }
-            return NULL;
+    /* from halfway between the largest float32 and the next power of two, rounding overflows */
+    if (size >= UINT64_C(0x47effffff0000000) && size < infinite) {
+        PyObject *number = PyFloat_FromDouble(value);
+        if (number != NULL) {
+            fs_raise(state, "float32_overflow", number);
+            Py_DECREF(number);
         }
-        const float narrow = (float)value;
-        memcpy(&bits, &narrow, sizeof bits);
+        return NULL;
     }
-    return hash_make(self->state, fs_hash_u32(self->value, bits));
+    const uint64_t sign = wide >> 32 & 0x80000000u;
+    return hash_make(self->state, fs_hash_u32(self->value, (uint32_t)(sign | f32_size(size))));
 }
 
 static PyObject *hash_absorb_plan(fs_hash_object *self, PyObject *arg)

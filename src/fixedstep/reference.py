@@ -53,6 +53,7 @@ _PLAN = Struct("<QIQQQ")  # first_tick, step_count, dropped, remainder, unit
 _U64 = Struct("<Q")
 _F32 = Struct("<f")
 _F64 = Struct("<d")
+_INFINITE = 0x7FF0_0000_0000_0000
 _ALPHA_BELOW_ONE: float = _F32.unpack(b"\xff\xff\x7f\x3f")[0]  # the float32 0x3F7FFFFF
 
 
@@ -76,15 +77,24 @@ def _fnv_plan(state: int, plan: FramePlan) -> int:
 
 
 def _f32_bits(value: float) -> int:
-    """The bits of the float32 nearest to ``value``. A NaN keeps its sign and upper payload, and is
-    quiet: spelt out here because conversions differ between interpreters."""
+    """The bits of the float32 nearest to ``value``, ties to even. In integers, since conversions
+    differ between interpreters for a NaN, which keeps its sign and upper payload here and is quiet,
+    and are at the mercy of the processor's mode: one library that was linked with ``-ffast-math``
+    makes the whole process take the smallest numbers for 0."""
     bits = int.from_bytes(_F64.pack(value), "little")
-    if value != value:
-        return bits >> 32 & 0x8000_0000 | 0x7FC0_0000 | bits >> 29 & 0x3F_FFFF
-    try:
-        return int.from_bytes(_F32.pack(value), "little")
-    except OverflowError:
-        raise arguments.float32_overflow(value) from None
+    sign, size = bits >> 32 & 0x8000_0000, bits & 0x7FFF_FFFF_FFFF_FFFF
+    if size >= _INFINITE:
+        return sign | (0x7F80_0000 if size == _INFINITE else 0x7FC0_0000 | size >> 29 & 0x3F_FFFF)
+    if size >= 0x47EF_FFFF_F000_0000:  # halfway from the largest to the next power of two
+        raise arguments.float32_overflow(value)
+    exponent = size >> 52
+    digits, shift = size - (896 << 52), 29  # the exponent of a float32, and its digits
+    if exponent < 897:  # below the smallest normal float32: counted in 2**-149
+        if exponent < 872:
+            return sign
+        digits, shift = size & 0xF_FFFF_FFFF_FFFF | 1 << 52, 926 - exponent
+    half, rest, nearest = 1 << shift - 1, digits & (1 << shift) - 1, digits >> shift
+    return sign | nearest + (rest > half or (rest == half and nearest & 1))
 
 
 class _Final:
