@@ -19,8 +19,9 @@ BANNER = """
 ***********************************************************************
 * fixedstep: the C core did NOT compile. Installing the pure-Python    *
 * core instead: the same results, many times slower. The compiler's    *
-* message is above; `python -m fixedstep info` tells which core runs,  *
-* and FIXEDSTEP_BUILD=require makes this an error.                     *
+* message is above; `python -m fixedstep info` tells which core runs.  *
+* FIXEDSTEP_BUILD=require makes this an error. pip keeps this wheel:   *
+* the next try needs --no-cache-dir beside --force-reinstall.          *
 ***********************************************************************
 """
 
@@ -36,6 +37,11 @@ class BuildCore(build_ext):
             # Recent setuptools let CFLAGS replace Python's own flags, -O3 and all: one about
             # something else would make a core without optimisation, and nobody would notice
             ext.extra_compile_args += ["-O3", "-DNDEBUG"]
+        if getattr(self.compiler, "compiler_type", "") == "unix":
+            # -ffast-math among the user's flags would set a mode of the processor for the whole
+            # program, in which the smallest numbers are 0
+            ext.extra_compile_args += ["-fno-fast-math"]
+            ext.extra_link_args += ["-fno-fast-math"]
         try:
             super().build_extension(ext)
         except Exception:

@@ -5,6 +5,7 @@ The choice is made once for a process, so each test starts one.
 
 from __future__ import annotations
 
+import modulefinder
 import os
 import subprocess
 import sys
@@ -15,6 +16,8 @@ import pytest
 import fixedstep
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import Core
 
 # Run before the package is imported. A library that does not load, and one that is not there at
@@ -196,3 +199,14 @@ def test_the_suite_itself_knows_what_runs() -> None:
     chosen = fixedstep.backend()
     assert chosen.name in ("native", "reference")
     assert fixedstep.FrameLoop.__module__ == f"fixedstep.{chosen.name}"
+
+
+def test_a_freezer_finds_the_c_core(tmp_path: Path) -> None:
+    """As PyInstaller and its kin look for what to bundle: through imports, without running any. A
+    frozen game used to run on the reference core."""
+    script = tmp_path / "game.py"
+    script.write_text("import fixedstep\n", encoding="ascii")
+    finder = modulefinder.ModuleFinder()
+    finder.run_script(str(script))
+    assert "fixedstep.reference" in finder.modules
+    assert "fixedstep._core" in {*finder.modules, *finder.badmodules}  # bad: it is no Python

@@ -128,3 +128,8 @@ def test_a_time_out_of_range_is_refused() -> None:
     for timestep, steps in beyond:
         with pytest.raises(OverflowError, match="steps must be due within 18446744073709551615 n"):
             timestep.due_after(steps)
+
+
+def test_only_a_plan_has_due_times() -> None:
+    with pytest.raises(TypeError, match="plan must be a FramePlan"):
+        due_times(None, Timestamp(5))  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import math
 import re
+import sys
 from array import array
 from decimal import Decimal
 from fractions import Fraction
@@ -548,3 +549,43 @@ def test_arguments_can_be_named_as_documented(core: Core) -> None:
     named.begin_frames(timestamps=[Timestamp(105)], stats=tally)
     named.digest_frames(timestamps=[Timestamp(106)], stats=tally)
     assert tally.frames == 2
+
+
+def test_what_only_looks_like_an_integer_is_told_how_seconds_become_one(core: Core) -> None:
+    """An array without dimensions has ``__index__``, and raises from it."""
+    values: list[Any] = [np.array(1.5), np.array([1, 2])]
+    for value in values:
+        with pytest.raises(TypeError, match=r"seconds become one with round\(seconds \* 10\*\*9"):
+            core.FrameLoop().begin_frame(value)
+
+
+def test_an_array_of_dates_is_told_how_to_become_one_of_integers(core: Core) -> None:
+    dates: Any = np.array([1, 2], "M8[ns]")
+    loop = core.FrameLoop()
+    for call in (loop.begin_frames, core.StateHash().absorb_bytes):
+        with pytest.raises(TypeError, match=r"\.view\('u8'\)"):
+            call(dates)
+    assert len(loop.begin_frames(dates.view("u8"))) == 2
+
+
+def test_an_array_of_the_other_byte_order_is_told_so(core: Core) -> None:
+    other = ">u8" if sys.byteorder == "little" else "<u8"
+    with pytest.raises(TypeError, match=r"numpy\.uint64 in this machine's byte order"):
+        core.FrameLoop().begin_frames(np.array([1, 2], other))
+
+
+def test_references_to_objects_are_no_bytes_to_absorb(core: Core) -> None:
+    """Their addresses are other ones in every process, and so was the digest."""
+    state = core.StateHash()
+    odd: Any = np.zeros(2, [("Odd", "u8")])
+    references: list[Any] = [np.array(["x", 1.5], object), np.zeros(2, [("a", "u8"), ("b", "O")])]
+    for each in references:
+        with pytest.raises(TypeError, match="must hold values, not references to Python objects"):
+            state.absorb_bytes(each)
+    assert state.absorb_bytes(odd) == state.absorb_bytes(bytes(16))
+
+
+def test_a_range_that_begins_at_one_is_told_as_that() -> None:
+    for call in (StepBudget, Timestep, Rate, Timestep.from_hz):
+        with pytest.raises(OverflowError, match=r"in 1 \.\. "):
+            call(-1)

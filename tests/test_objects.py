@@ -602,3 +602,30 @@ def test_an_object_made_around_its_constructor_crashes_nothing(which: str) -> No
     )
     assert run.returncode == 0, f"exit {run.returncode}: {run.stderr}"
     assert int(run.stdout) > 100
+
+
+def test_a_class_of_a_game_with_the_name_of_a_type_is_a_stranger_whatever_it_holds(
+    core: Core,
+) -> None:
+    """Equality used to call what it called its ``_state``."""
+
+    def getattr_raises(self: object, name: str) -> object:
+        raise RuntimeError(name)
+
+    plan = core.FramePlan(0, 0, 0, 0, Timestep(1))
+    for body in (
+        {"_state": "idle"},
+        {"_state": lambda self: None},
+        {"_state": lambda self: plan._state()},
+        {"__getattr__": getattr_raises},
+    ):
+        stranger = type("FramePlan", (), dict(body))()
+        assert (plan == stranger) is False
+        assert plan != stranger
+        assert plan in [stranger, plan]
+
+
+def test_a_copied_batch_is_itself_and_stays_of_its_core(core: Core) -> None:
+    plans = core.FrameLoop(Timestep(10)).begin_frames([Timestamp(5), Timestamp(100)])
+    assert copy.copy(plans) is copy.deepcopy(plans) is plans
+    core.FrameStats().absorb(copy.copy(plans)[0])

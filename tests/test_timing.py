@@ -234,3 +234,9 @@ def test_spans_take_what_has_an_index() -> None:
     timing.record(span, drawn=True)
     assert timing == timing_of([7])
     assert type(timing.max) is int
+
+
+def test_a_timing_cannot_be_subclassed() -> None:
+    """A copy would not have been one of the subclass, nor equal to it."""
+    with pytest.raises(TypeError, match="FrameTiming cannot be subclassed"):
+        type("Mine", (FrameTiming,), {})

@@ -12,6 +12,7 @@ a timestamp that was computed wrongly must be seen where it was made.
 from __future__ import annotations
 
 import operator
+import re
 from array import array
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ BLOCK_FRAMES = 8192
 #: Prefixes of a buffer's format that mean this machine's own byte order.
 _NATIVE = "@=<" if array("H", [1]).tobytes()[0] else "@=>"
 
+_FIELD_NAMES = re.compile(":[^:]*:")
 _NANOSECONDS = "a whole number of nanoseconds"
 _CLOCK_FIX = "time.monotonic_ns() gives one, and seconds become one with round(seconds * 10**9)"
 _ORIGIN_FIX = "measure from an origin that no reading can precede or exceed by 584 years"
@@ -60,12 +62,19 @@ def integer(
     Anything with ``__index__`` is taken. Raises TypeError for anything else and OverflowError for a
     number out of range; both name the value, the unit and the fix.
     """
+    return _within(_index(value, name, kind, fix), name, kind, fix, low, high)
+
+
+def _index(value: object, name: str, kind: str, fix: str) -> int:
     try:
-        number = operator.index(value)  # type: ignore[arg-type]
+        return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(
             f"{name} must be {kind}, not {type(value).__name__} {shown(value)}; {fix}"
         ) from None
+
+
+def _within(number: int, name: str, kind: str, fix: str, low: int, high: int) -> int:
     if not low <= number <= high:
         raise OverflowError(
             f"{name} must be {kind} in {low} .. {high}, not {_digits(number)}; {fix}"
@@ -75,8 +84,8 @@ def integer(
 
 def timestamp(value: object, name: str = "now") -> int:
     """A point in time: nanoseconds in ``0 .. 2**64 - 1``."""
-    fix = _ORIGIN_FIX if hasattr(type(value), "__index__") else _CLOCK_FIX
-    return integer(value, name, _NANOSECONDS, fix)
+    number = _index(value, name, _NANOSECONDS, _CLOCK_FIX)
+    return _within(number, name, _NANOSECONDS, _ORIGIN_FIX, 0, U64_MAX)
 
 
 def nanos(value: object, name: str) -> int:
@@ -86,10 +95,10 @@ def nanos(value: object, name: str) -> int:
 
 def positive(value: object, name: str, kind: str, fix: str, *, high: int = U64_MAX) -> int:
     """Like ``integer``, with zero refused by a ValueError of its own."""
-    number = integer(value, name, kind, fix, high=high)
+    number = _index(value, name, kind, fix)
     if number == 0:
         raise ValueError(f"{name} must be {kind}, at least 1, not 0; {fix}")
-    return number
+    return _within(number, name, kind, fix, 1, high)
 
 
 def count(value: object, name: str, *, high: int = U64_MAX) -> int:
@@ -191,11 +200,19 @@ def byte_view(buffer: object) -> memoryview:
     """The bytes of any C-contiguous buffer, as a flat view. What ``absorb_bytes`` takes."""
     try:
         view = memoryview(buffer)  # type: ignore[arg-type]
-    except TypeError:
+    except (TypeError, ValueError):  # a ValueError from numpy, for an array of dates
+        if isinstance(buffer, memoryview):  # released, and it says so
+            raise
         raise TypeError(
             f"buffer must be a bytes-like object, not {type(buffer).__name__} {shown(buffer)}; "
-            "text becomes one with .encode(), numbers have absorb_u64 and its kin"
+            "text becomes one with .encode(), dates with .view('u8'), numbers have absorb_u64 and "
+            "its kin"
         ) from None
+    if "O" in _FIELD_NAMES.sub("", view.format):
+        raise TypeError(
+            f"buffer must hold values, not references to Python objects (format {view.format!r}); "
+            "their addresses are other ones in every process: absorb what they are, one by one"
+        )
     if not view.c_contiguous:
         raise BufferError(
             f"buffer must be C-contiguous, not strides {view.strides} over shape {view.shape}; "
@@ -209,7 +226,7 @@ def _timestamp_view(buffer: memoryview) -> memoryview:
         raise TypeError(
             f"timestamps must be unsigned 64-bit integers (format 'Q'), not format "
             f"{buffer.format!r} of {buffer.itemsize} bytes an item; array('Q', ...) and "
-            "numpy.uint64 hold them"
+            "numpy.uint64 in this machine's byte order hold them"
         )
     if buffer.ndim != 1:
         raise ValueError(
@@ -236,6 +253,13 @@ def timestamp_blocks(timestamps: Buffer | Iterable[int]) -> Iterator[bytes]:
     """
     try:
         view = memoryview(timestamps)  # type: ignore[arg-type]
+    except ValueError as error:  # numpy's, for an array of dates
+        if isinstance(timestamps, memoryview):  # released, and it says so
+            raise
+        raise TypeError(
+            f"timestamps must be unsigned 64-bit integers, not {type(timestamps).__name__} "
+            f"{shown(timestamps)} ({error}); where they count nanoseconds, .view('u8') shows them"
+        ) from None
     except TypeError:
         yield from _iterable_blocks(timestamps)  # type: ignore[arg-type]
         return

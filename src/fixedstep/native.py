@@ -13,9 +13,18 @@ from .time import Step as Step
 _library = find_spec("fixedstep._core")
 if _library is None or _library.origin is None:
     raise ImportError(
-        "fixedstep was installed without its C core; reinstall it with a C compiler at hand and "
-        "FIXEDSTEP_BUILD=require to see what fails, or use FIXEDSTEP_BACKEND=reference"
+        "fixedstep was installed without its C core, or a freezer left fixedstep._core out; with a "
+        "C compiler at hand, FIXEDSTEP_BUILD=require pip install --force-reinstall --no-cache-dir "
+        "fixedstep builds it or says what fails; FIXEDSTEP_BACKEND=reference does without"
     )
+
+
+def _seen_by_freezers() -> None:
+    """Never called. PyInstaller and its kin bundle what an import names, and `find_spec` names
+    nothing to them: a game that was frozen ran on the reference core."""
+    import fixedstep._core  # noqa: F401
+
+
 _loader = ExtensionFileLoader("fixedstep._types", _library.origin)
 _spec = spec_from_loader("fixedstep._types", _loader)
 _types = module_from_spec(_spec)

@@ -130,6 +130,12 @@ class FramePlans(Sequence["FramePlan"]):
     def __hash__(self) -> int:
         return hash((self._scale, self._unit, self._columns))
 
+    def __copy__(self) -> FramePlans:
+        return self
+
+    def __deepcopy__(self, memo: object, /) -> FramePlans:
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         # as arrays, whose pickles load on a machine with the other byte order
         return _restore, (self._scale, self._unit, *map(array, _TYPECODES, self._columns))

@@ -53,6 +53,7 @@ _PLAN = Struct("<QIQQQ")  # first_tick, step_count, dropped, remainder, unit
 _U64 = Struct("<Q")
 _F32 = Struct("<f")
 _F64 = Struct("<d")
+_CORES = ("fixedstep.reference", "fixedstep.native")
 _INFINITE = 0x7FF0_0000_0000_0000
 _ALPHA_BELOW_ONE: float = _F32.unpack(b"\xff\xff\x7f\x3f")[0]  # the float32 0x3F7FFFFF
 
@@ -111,9 +112,9 @@ class _Final:
 
 def _state_of(other: object, kind: str) -> tuple[int, ...] | None:
     """The state of ``other`` if it is a ``kind`` of either core: equal states are equal objects."""
-    if type(other).__name__ != kind or not hasattr(other, "_state"):
+    if type(other).__name__ != kind or type(other).__module__ not in _CORES:
         return None
-    return tuple(other._state())
+    return tuple(other._state())  # type: ignore[attr-defined]
 
 
 @final

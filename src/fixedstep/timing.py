@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, final
 
 from . import arguments
 from .arguments import U64_MAX
@@ -73,6 +73,7 @@ def percentage(p: int | float | str | Decimal | Fraction) -> Fraction:
     return share
 
 
+@final
 class FrameTiming:
     """A summary of measured frames, in constant memory.
 
@@ -210,6 +211,12 @@ class FrameTiming:
         return (
             f'{{"count":{self.count},"min_ns":{self.min},"max_ns":{self.max},'
             f'"sum_ns":{self.sum},"drawn":{self.drawn},"skipped":{self.skipped}{percentiles}}}'
+        )
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError(
+            "FrameTiming cannot be subclassed: copies, pickles and == would not know the subclass; "
+            "keep one beside what is to be added"
         )
 
     def _state(self) -> dict[str, Any]:

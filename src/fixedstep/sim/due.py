@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..arguments import timestamp
+from ..arguments import timestamp, wrong_plan
 from ..time import Timestamp
 
 if TYPE_CHECKING:
@@ -34,9 +34,11 @@ def due_times(plan: FramePlan, now: Timestamp) -> list[Timestamp]:
     >>> due_times(loop.begin_frame(10**10), 10**10), loop.tick  # dropped the rest of ten seconds
     ([50000000, 66666667, 83333334, 100000000, 116666667], 7)
 
-    Raises what ``begin_frame`` raises for ``now``.
+    Raises what ``begin_frame`` raises for ``now``, and TypeError for anything but a plan.
     """
     now = Timestamp(timestamp(now))
+    if type(plan).__name__ != "FramePlan":
+        raise wrong_plan(plan)
     *_, scale, unit = plan._state()
     due = plan.step_count + plan.dropped
     return [
