@@ -14,9 +14,11 @@ import os
 import pickle
 import random
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -42,6 +44,8 @@ from fixedstep.cli.page import Page
 from fixedstep.time import scale_and_unit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.conftest import Core
 
 MADE = Path(__file__).parent / "data" / "captures"
@@ -481,6 +485,20 @@ def test_a_pool_of_processes_gives_what_one_process_gives(
     assert len(lines_of(one.err)) == 4
 
 
+def forked(
+    monkeypatch: pytest.MonkeyPatch, stand_in: Callable[[str, Settings], dict[str, Any]]
+) -> None:
+    """Make a pool fork its processes, so that they know the stand-in for `analyze_one`. All else is
+    the same."""
+    import multiprocessing
+
+    if "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("a process cannot be forked here, so none can be given the stand-in")
+    fork = multiprocessing.get_context("fork")
+    monkeypatch.setattr("multiprocessing.get_context", lambda _: fork)
+    monkeypatch.setattr("fixedstep.captures.analyze_one", stand_in)
+
+
 def _die(path: str, settings: Settings) -> dict[str, Any]:
     """Stands in for `analyze_one` in the processes of a pool."""
     if path.endswith("deadly"):
@@ -491,20 +509,172 @@ def _die(path: str, settings: Settings) -> dict[str, Any]:
 def test_a_file_that_ends_its_process_costs_its_own_figures_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As memory that runs out would. The processes are forked here, so that they know the
-    stand-in; the pool is the same."""
-    import multiprocessing
-
-    if "fork" not in multiprocessing.get_all_start_methods():
-        pytest.skip("a process cannot be forked here, so none can be given the stand-in")
-    fork = multiprocessing.get_context("fork")
-    monkeypatch.setattr("multiprocessing.get_context", lambda _: fork)
-    monkeypatch.setattr("fixedstep.captures.analyze_one", _die)
+    """As memory that runs out would."""
+    forked(monkeypatch, _die)
     files = [f"file {n}" for n in range(5)] + ["deadly"] + [f"file {n}" for n in range(5, 9)]
     results = fleet.analyze_all(files, Settings(), 2)
     assert [result["path"] for result in results] == files
     assert ["error" in result for result in results] == [name == "deadly" for name in files]
     assert "the process that read it was ended" in results[5]["error"]
+
+
+def _die_once(path: str, settings: Settings) -> dict[str, Any]:
+    """As where two files together take the memory that each alone has."""
+    if os.path.exists(path):
+        os.remove(path)
+        os._exit(9)
+    return {"path": path, "groups": []}
+
+
+def test_a_file_whose_process_was_ended_is_read_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    forked(monkeypatch, _die_once)
+    (tmp_path / "large").write_text("")
+    files = ["file 0", str(tmp_path / "large"), "file 1"]
+    results = fleet.analyze_all(files, Settings(), 2)
+    assert results == [{"path": path, "groups": []} for path in files]
+    assert not (tmp_path / "large").exists(), "a process was ended"
+
+
+def _fail(path: str, settings: Settings) -> dict[str, Any]:
+    raise ValueError("a fault of the program")
+
+
+def test_a_fault_of_the_program_in_another_process_is_not_hidden(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forked(monkeypatch, _fail)
+    with pytest.raises(RuntimeError, match=r"(?s)one: .*in _fail.*a fault of the program"):
+        fleet.analyze_all(["one", "one"], Settings(), 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no names for open files there")
+def test_what_only_this_process_can_open_is_read_here(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Standard input, a pipe as the shell's <(...) makes one, and an open file by its number, among
+    files for the pool. Another process has none of them."""
+    good = str(MADE / "presentmon-1.csv")
+    content = Path(good).read_bytes()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+    read, write = os.pipe()
+    os.write(write, content)
+    os.close(write)
+    number = os.open(good, os.O_RDONLY)
+    files = ["-", good, f"/dev/fd/{read}", good, f"/dev/fd/{number}"]
+    try:
+        assert main(["analyze", "--json", "--jobs", "2", *files]) == 0
+    finally:
+        os.close(read)
+        os.close(number)
+    found = json.loads(capsys.readouterr().out)["files"]
+    assert [figures.pop("path") for figures in found] == files
+    assert all(figures == found[1] for figures in found)
+
+
+WAITING = """
+import sys, time
+import fixedstep.captures
+from fixedstep.cli import main
+
+def wait(path="", settings=None):
+    print("waiting", flush=True)
+    time.sleep(3600)
+
+fixedstep.captures.analyze_one = wait
+"""
+AT_WORK = """
+if __name__ == "__main__":
+    sys.exit(main(["analyze", "--jobs", "2", *"abcdefgh"]))
+"""
+STARTING = """
+if __name__ == "__mp_main__":
+    wait()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, Ctrl-C reaches a whole console")
+@pytest.mark.parametrize("kind", ["at work", "starting"])
+@pytest.mark.parametrize("everybody", [True, False], ids=["all processes", "the first alone"])
+def test_ctrl_c_ends_a_pool_at_once_and_without_a_word(
+    kind: str, everybody: bool, tmp_path: Path
+) -> None:
+    """Each process of the pool imports this program too, and so gets its stand-in for the reader.
+    The outputs end when the last process that has them does. A terminal sends Ctrl-C to all."""
+    script = tmp_path / "waiting.py"
+    script.write_text(WAITING + STARTING * (kind == "starting") + AT_WORK)
+    with subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            assert [process.stdout.readline() for _ in range(2)] == ["waiting\n"] * 2
+            (os.killpg if everybody else os.kill)(process.pid, signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    assert (process.returncode, out, err) == (130, "", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pipe without a reader is an error there")
+def test_a_bad_file_is_code_2_also_where_nobody_reads_the_figures() -> None:
+    """And its error is told to whoever reads errors."""
+    good, bad = str(MADE / "presentmon-1.csv"), str(MADE / "monitoring.csv")
+    read, write = os.pipe()
+    os.close(read)
+    for form in (["--json"], ["--csv"], []):
+        line = [sys.executable, "-m", "fixedstep", "analyze", *form, good]
+        assert subprocess.run(line, check=False, stdout=write).returncode == 0
+        line.append(bad)
+        result = subprocess.run(line, check=False, stdout=write, stderr=subprocess.PIPE)
+        assert result.returncode == 2
+        assert b"is a hardware monitoring log" in result.stderr
+        assert result.stderr.count(b"\n") == 1
+        assert subprocess.run(line, check=False, stdout=write, stderr=write).returncode == 2
+    os.close(write)
+
+
+@pytest.mark.parametrize("option", ["--trace", "--plot"])
+@pytest.mark.parametrize("link", [None, os.link], ids=["its name", "another name"])
+def test_a_capture_is_never_written_over(
+    option: str, link: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By whichever name it is given, which is a picture's here, as --plot wants it."""
+    capture, out = tmp_path / "capture.svg", tmp_path / "capture.svg"
+    capture.write_bytes((MADE / "presentmon-1.csv").read_bytes())
+    if link is not None:
+        out = tmp_path / "out.svg"
+        link(capture, out)
+    assert main(["analyze", str(capture), option, str(out)]) == 2
+    assert f"{option} {out} is the capture itself" in capsys.readouterr().err
+    assert capture.read_bytes() == (MADE / "presentmon-1.csv").read_bytes()
+
+
+def test_files_stand_on_both_sides_of_options(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Behind -- also one whose name begins like an option."""
+    monkeypatch.chdir(tmp_path)
+    content = (MADE / "presentmon-1.csv").read_bytes()
+    for name in ("a", "b", "c", "-odd"):
+        (tmp_path / name).write_bytes(content)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+    line = ["a", "--hz", "30", "b", "-", "--json", "c", "--", "-odd"]
+    assert main(["analyze", *line]) == 0
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert [found["path"] for found in files] == ["a", "b", "-", "c", "-odd"]
+    assert {found["groups"][0]["schedules"][0]["timestep"] for found in files} == {33_333_333}
+    for wrong in (["a", "--json", "b", "--hzz", "30"], ["a", "--json", "-odd"]):
+        assert main(["analyze", *wrong]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert f"unrecognized arguments: {' '.join(wrong[2:])}" in err
 
 
 def test_a_folder_without_files_is_an_error(

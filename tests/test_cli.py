@@ -11,6 +11,7 @@ where a recording or a core was tampered with.
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import signal
@@ -33,13 +34,16 @@ from fixedstep.cli.layout import decimal, milliseconds, pairs, printable, table
 from fixedstep.cli.replay import Replay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tests.conftest import Core
 
 MADE = Path(__file__).parent / "data" / "captures"
 SECOND = 10**9
 FRAME = 16_666_667
+POSIX = pytest.mark.skipif(
+    sys.platform == "win32", reason="closed streams and pipes that nobody reads are a shell's"
+)
 
 
 def command(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -111,14 +115,14 @@ USAGE = [
     (["analyze", "x.csv", "--jso"], "unrecognized arguments: --jso"),
     (["demo", "--hz"], "--hz: expected one argument"),
     (["demo", "--hz", "0"], "hz must be a whole number of steps a second, at least 1, not 0"),
-    (["demo", "--hz", "-60"], "hz must be a whole number of steps a second in 0 .. 2000000000"),
+    (["demo", "--hz", "-60"], "hz must be a whole number of steps a second in "),
     (["demo", "--hz", "3000000000"], "not 3000000000"),
     (["demo", "--hz", "59.94"], "hz must be a whole number of steps a second, not '59.94'"),
     (["demo", "--hz", "fast"], "not 'fast'"),
     (["demo", "--hz", "9" * 5000], "hz must be a whole number of steps a second, not '9999"),
     (["analyze", "x.csv", "--hz", "0"], "hz must be a whole number of steps a second"),
     (["demo", "--budget", "0"], "budget must be a whole number of steps a frame, at least 1, not"),
-    (["demo", "--budget", "-1"], "budget must be a whole number of steps a frame in 0 .. 42949672"),
+    (["demo", "--budget", "-1"], "budget must be a whole number of steps a frame in "),
     (["demo", "--budget", "4294967296"], "not 4294967296"),
     (["demo", "--budget", "five"], "budget must be a whole number of steps a frame, not 'five'"),
     (["demo", "--seconds", "0"], "seconds must be a number above 0 and up to 1000000000, not '0'"),
@@ -215,6 +219,99 @@ def test_a_reader_that_has_seen_enough_causes_no_traceback() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+@pytest.fixture
+def unread() -> Iterator[int]:
+    """A pipe that can be written to and that nobody reads."""
+    read, write = os.pipe()
+    os.close(read)
+    yield write
+    os.close(write)
+
+
+def called(*arguments: str, **streams: Any) -> subprocess.CompletedProcess[bytes]:
+    everything = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+    line = [sys.executable, "-m", "fixedstep", *arguments]
+    return subprocess.run(line, check=False, timeout=120, **everything)
+
+
+@POSIX
+def test_a_difference_is_code_1_also_where_nobody_reads_it(recording: Path, unread: int) -> None:
+    """A script looks at the code and pipes the text away. The honest recording is the control: a
+    reader who is gone is no fault."""
+    other = tampered(recording, 80, one_nanosecond_later)
+    for path, code in ((recording, 0), (other, 1)):
+        result = called("replay", str(path), stdout=unread)
+        assert (result.returncode, result.stderr) == (code, b"")
+        assert called("replay", str(path), stdout=unread, stderr=unread).returncode == code
+
+
+@POSIX
+@pytest.mark.parametrize("arguments", [["replay", "nowhere.trace"], ["play"], ["analyze", "none"]])
+def test_an_error_is_code_2_also_where_nobody_reads_it(arguments: list[str], unread: int) -> None:
+    result = called(*arguments, stderr=unread)
+    assert (result.returncode, result.stdout) == (2, b"")
+
+
+@POSIX
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_that_nobody_reads_is_no_error(option: str, unread: int) -> None:
+    """It is printed while the arguments are parsed, and flushed when the interpreter exits."""
+    result = called(option, stdout=unread)
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is full here")
+def test_an_output_without_room_is_one_line_and_code_2() -> None:
+    with open("/dev/full", "wb") as full:
+        result = called("info", stdout=full)
+        assert (result.returncode, result.stderr.count(b"\n")) == (2, 1)
+        assert result.stderr.startswith(b"fixedstep: ")
+        assert called("info", stderr=full).returncode == 0
+
+
+@POSIX
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_was_closed_changes_no_code_and_causes_no_traceback(
+    closed: str, recording: Path
+) -> None:
+    """What was written to a closed error output came out of the standard output."""
+    paths = {0: recording, 1: tampered(recording, 80, one_nanosecond_later), 2: "nowhere.trace"}
+    for code, path in paths.items():
+        line = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "fixedstep"]
+        result = subprocess.run(
+            [*line, "replay", str(path)], check=False, timeout=120, capture_output=True, text=True
+        )
+        assert result.returncode == code
+        seen = ">&-" not in closed.split() and code != 2
+        assert result.stdout[:5] == ("trace" if seen else "")
+        told = "2>&-" not in closed and code == 2
+        error = "fixedstep: nowhere.trace: No such file or directory\n"
+        assert result.stderr == (error if told else "")
+
+
+def test_streams_of_none_are_none_again_afterwards(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in a program without a console, on Windows too."""
+    with monkeypatch.context() as patch:
+        for name in ("stdin", "stdout", "stderr"):
+            patch.setattr(sys, name, None)
+        codes = [main(arguments) for arguments in (["info"], ["play"], ["replay", "-"])]
+        assert (sys.stdin, sys.stdout, sys.stderr) == (None, None, None)
+    assert codes == [0, 2, 2]
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("arguments", [["replay", "-"], ["analyze", "-"], ["diff", "-", "-"]])
+def test_a_standard_input_that_was_closed_is_one_line_and_code_2(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(arguments) == 2
+    words = "standard input is closed, so there is nothing to read; name a file"
+    assert capsys.readouterr() == ("", f"fixedstep: -: {words}\n")
 
 
 # info

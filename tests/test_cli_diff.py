@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import subprocess
 import sys
@@ -69,6 +70,20 @@ def test_equal_recordings_are_equal(
     assert out.count("6 ticks, from tick 0") == 2
     assert out.endswith("EQUAL: 6 ticks compared\n")
     assert "configured" not in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pipe without a reader is an error there")
+def test_the_code_is_the_same_where_nobody_reads_the_text(files: tuple[Path, Path]) -> None:
+    one = written(files[0], [3] * 6)
+    read, write = os.pipe()
+    os.close(read)
+    found = []
+    for steps, start in (([3] * 6, 0), ([3, 3, 4], 0), ([3], 50)):
+        names = [one, written(files[1], steps, start=start)]
+        line = [sys.executable, "-m", "fixedstep", "diff", *names]
+        found.append(subprocess.run(line, check=False, stdout=write, stderr=write).returncode)
+    os.close(write)
+    assert found == [0, 1, 2]
 
 
 def test_a_divergence_is_named_with_exit_code_1(

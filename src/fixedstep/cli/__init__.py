@@ -2,15 +2,19 @@
 
 Whatever goes wrong with an argument or a file is one line on the error output and exit code 2,
 never a traceback: the person reading it may not be the one who wrote the program. Exit code 1 means
-that a command worked and found a difference. A command imports what it needs when it runs, so that
-asking for help costs no more than importing the library.
+that a command worked and found a difference. The code holds also where nobody reads the output any
+more: a command puts what it found into ``arguments.code`` before it prints it. A command imports
+what it needs when it runs, so that asking for help costs no more than importing the library.
 """
 
 from __future__ import annotations
 
 import argparse
+import errno
+import io
 import os
 import sys
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 import fixedstep
@@ -19,7 +23,8 @@ from . import analyze, bench, demo, diff, info, replay
 from .layout import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import BinaryIO
 
 _COMMANDS = (info, demo, replay, diff, analyze, bench)
 
@@ -48,6 +53,20 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _parse(argv: Sequence[str] | None, arguments: argparse.Namespace) -> None:
+    """Parse into ``arguments``, which keeps what was found where parsing ends in an exception."""
+    parser = _parser()
+    _, left = parser.parse_known_args(argv, arguments)
+    # argparse takes files only up to the next option. Those behind it are left over, and so are
+    # options that nobody knows: those stay an error.
+    end = left.index("--") if "--" in left else len(left)
+    unknown = any(word.startswith("-") and word != "-" for word in left[:end])
+    if left and (unknown or not hasattr(arguments, "files")):
+        parser.error(f"unrecognized arguments: {' '.join(left)}")
+    if left:
+        arguments.files += left[:end] + left[end + 1 :]
+
+
 def _file_errors() -> tuple[type[Exception], ...]:
     """What a file that cannot be read raises."""
     from ..captures import CaptureError
@@ -57,30 +76,76 @@ def _file_errors() -> tuple[type[Exception], ...]:
     return CaptureError, ReplayError, TraceError
 
 
+class _ClosedInput(io.StringIO):
+    """A standard input that was closed: an error to whoever reads it, and to nobody else."""
+
+    @property
+    def buffer(self) -> BinaryIO:
+        """What is not there."""
+        raise OSError(
+            errno.EBADF, "standard input is closed, so there is nothing to read; name a file", "-"
+        )
+
+
+@contextmanager
+def _standard_streams() -> Iterator[None]:
+    """Standard streams to be used without a look at each, whatever became of them.
+
+    The interpreter has None for one that was closed, and ``print`` takes a file of None for the
+    standard output, which is no place for errors. What nobody reads goes where the interpreter can
+    flush it once more when it exits, as the documentation of SIGPIPE has it.
+    """
+    before = sys.stdin, sys.stdout, sys.stderr
+    with ExitStack() as files:
+        if sys.stdin is None:
+            sys.stdin = _ClosedInput()
+        if sys.stdout is None:
+            sys.stdout = files.enter_context(open(os.devnull, "w", encoding="utf-8"))
+        if sys.stderr is None:
+            sys.stderr = files.enter_context(open(os.devnull, "w", encoding="utf-8"))
+        for stream in (sys.stdout, sys.stderr):
+            if reconfigure := getattr(stream, "reconfigure", None):
+                reconfigure(errors="backslashreplace")  # names in captures come from any language
+        try:
+            yield
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                try:
+                    stream.flush()
+                except OSError:
+                    nowhere = os.open(os.devnull, os.O_WRONLY)
+                    os.dup2(nowhere, stream.fileno())
+                    os.close(nowhere)
+            sys.stdin, sys.stdout, sys.stderr = before
+
+
 def _failed(message: str) -> int:
-    print(f"fixedstep: {printable(message)}", file=sys.stderr)
+    with suppress(OSError):  # nobody reads it; the code still tells
+        print(f"fixedstep: {printable(message)}", file=sys.stderr)
     return 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; ``argv`` without the program's name, the process's own by default.
 
-    Returns the exit code: 0, 1 for a divergence, 2 for bad usage or a bad file, 130 for Ctrl-C.
-    ``--help`` and ``--version`` print and raise SystemExit.
+    Returns the exit code: 0, 1 for a divergence, 2 for bad usage or a bad file, 130 for Ctrl-C,
+    which a running ``demo`` takes for its end: it sums up and returns 0. A reader of the output who
+    has seen enough changes no code. ``--help`` and ``--version`` print and raise SystemExit.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if reconfigure := getattr(stream, "reconfigure", None):
-            reconfigure(errors="backslashreplace")  # names in captures come from any language
+    with _standard_streams():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    arguments = argparse.Namespace(code=0)
     try:
-        arguments = _parser().parse_args(argv)
-        code: int = arguments.run(arguments)
+        _parse(argv, arguments)
+        arguments.code = arguments.run(arguments)
         sys.stdout.flush()
     except _UsageError as error:
         return _failed(str(error))
     except BrokenPipeError:  # the reader, `head` say, has seen enough
-        # As the documentation of SIGPIPE has it: the interpreter flushes once more when it exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        pass
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
         return _failed(f"{where}{error.strerror or error}")
@@ -90,4 +155,5 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed(str(error))
     except KeyboardInterrupt:
         return 130
+    code: int = arguments.code
     return code

@@ -195,22 +195,29 @@ def run(arguments: argparse.Namespace) -> int:
         _check_pictures(arguments, settings, files)
     results = analyze_all(files, settings, arguments.jobs)
     failed = [result for result in results if "error" in result]
+    arguments.code = 2 if failed else 0
     if not failed and (arguments.plot is not None or arguments.trace is not None):
         _pictures(arguments, settings, files[0])  # first: who reads the text may stop reading
-    if arguments.json:
-        if len(failed) < len(results) or len(results) > 1:
-            _print_json(results)
-    elif arguments.csv:
-        if len(failed) < len(results) or len(results) > 1:
-            _print_csv(results)
-    else:
-        for index, result in enumerate(found for found in results if "error" not in found):
-            if index:
-                print()
-            _page(result, settings).show()
-    for result in failed:
-        print(f"fixedstep: {printable(result['error'])}", file=sys.stderr)
-    return 2 if failed else 0
+    try:
+        _show(arguments, settings, results)
+    finally:  # who reads the figures and has seen enough may still want the errors
+        for result in failed:
+            print(f"fixedstep: {printable(result['error'])}", file=sys.stderr)
+    code: int = arguments.code
+    return code
+
+
+def _show(arguments: argparse.Namespace, settings: Settings, results: list[dict[str, Any]]) -> None:
+    """Print the figures, in the form that was asked for."""
+    good = [result for result in results if "error" not in result]
+    if arguments.json or arguments.csv:
+        if good or len(results) > 1:
+            (_print_json if arguments.json else _print_csv)(results)
+        return
+    for index, result in enumerate(good):
+        if index:
+            print()
+        _page(result, settings).show()
 
 
 def _check_pictures(
@@ -226,6 +233,14 @@ def _check_pictures(
         arguments.refuse(
             "--plot and --trace read the file again, so it cannot be standard input or a pipe"
         )
+    for name, out in (("--plot", arguments.plot), ("--trace", arguments.trace)):
+        # By what they are and not by name: a link leads to the same file.
+        if out is None or not (os.path.exists(out) and os.path.exists(files[0])):
+            continue
+        if os.path.samefile(out, files[0]):
+            arguments.refuse(
+                f"{name} {out} is the capture itself, and would be written over; name another file"
+            )
     if arguments.plot is not None:
         try:
             check(arguments.plot)

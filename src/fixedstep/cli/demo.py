@@ -288,6 +288,7 @@ def _in_window(arguments: argparse.Namespace) -> int:
 
     toolkit = arguments.window
     if arguments.record is not None:
+        arguments.code = 2
         print("fixedstep: --record is for the demo without --window", file=sys.stderr)
         return 2
     stall = _STALL_MS * _MILLISECOND if arguments.stall_ms is None else arguments.stall_ms
@@ -296,6 +297,7 @@ def _in_window(arguments: argparse.Namespace) -> int:
     try:
         program.play(ball, timestep=Rate(arguments.hz or _WINDOW_HZ), budget=arguments.budget)
     except (MissingToolkit, NoDisplay) as error:
+        arguments.code = 2
         print(f"fixedstep: {error}", file=sys.stderr)
         return 2
     return 0

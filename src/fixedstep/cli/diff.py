@@ -79,6 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
         )
         found = compare(one, other)
     divergence = found.divergence
+    if divergence is not None:
+        arguments.code = 1
+    elif not found.compared:
+        arguments.code = 2
     print(pairs([("A", printable(names[0])), ("B", printable(names[1]))]))
     for line in policy_differences(one.policies, other.policies):
         print(f"configured differently: {printable(line)}")

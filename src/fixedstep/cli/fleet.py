@@ -3,23 +3,30 @@
 One file that is no capture, or that ends its process, costs its own figures and no other's. Folders
 are taken with all files below them except what is hidden, since formats are told by content and not
 by name. A pipe or a device in a folder is no file, and could keep its reader for ever. The pool
-starts fresh interpreters: a fork would copy whatever threads the caller has.
+starts fresh interpreters: a fork would copy whatever threads the caller has. Each has a line of its
+own and one file at a time. The pool of ``concurrent.futures`` is none for this: at Ctrl-C it goes
+through all files that are queued, and it does not tell which file a process died of.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
     from ..captures import Settings
 
 #: Fewer files than this are read here: starting a process takes as long as reading ten megabytes.
 _WORTH_A_POOL = 8
+#: Windows waits for 63 things at once and no more.
+_MOST_PROCESSES = 60 if sys.platform == "win32" else 64
 
 
 def files_in(paths: Sequence[str]) -> list[str]:
@@ -58,50 +65,143 @@ def analyze_all(files: Sequence[str], settings: Settings, jobs: int | None) -> l
 
     if jobs is None:
         jobs = min(os.cpu_count() or 1, len(files)) if len(files) >= _WORTH_A_POOL else 1
+    shared = [index for index, file in enumerate(files) if _same_to_all(file)]
+    results: dict[int, dict[str, Any]] = {}
     with _progress(len(files)) as advance:
-        if jobs > 1 and len(files) > 1:
-            return _in_processes(files, settings, jobs, advance)
-        results = []
-        for file in files:
-            results.append(analysis.analyze_one(file, settings))
-            advance()
-        return results
+        if jobs > 1 and len(shared) > 1:
+            _in_processes(files, shared, settings, jobs, results, advance)
+        for index, file in enumerate(files):
+            if index not in results:
+                results[index] = analysis.analyze_one(file, settings)
+                advance()
+    return [results[index] for index in range(len(files))]
+
+
+def _same_to_all(file: str) -> bool:
+    """Whether another process finds the same under this name. Standard input and pipes are this
+    process's own, and so may be all that the system makes up, as in /dev/fd and /proc/self."""
+    from ..captures.source import STANDARD_INPUT
+
+    if file == STANDARD_INPUT or file.startswith(("/dev/", "/proc/")):
+        return False
+    return os.path.isfile(file) or not os.path.exists(file)
 
 
 def _in_processes(
-    files: Sequence[str], settings: Settings, jobs: int, advance: Callable[[], None]
-) -> list[dict[str, Any]]:
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
+    files: Sequence[str],
+    chosen: Sequence[int],
+    settings: Settings,
+    jobs: int,
+    results: dict[int, dict[str, Any]],
+    advance: Callable[[], None],
+) -> None:
+    """Fill in the ``results`` of the ``chosen`` files."""
+
+    def found(index: int, result: dict[str, Any]) -> None:
+        results[index] = result
+        advance()
+
+    _share_out(files, chosen, settings, min(jobs, _MOST_PROCESSES), found)
+    # A process may have died of what the others took up at the time: what it had is read again, one
+    # by one, and given up where that ends a process too.
+    for index in chosen:
+        if index not in results:
+            _share_out(files, [index], settings, 1, found)
+        if index not in results:
+            error = (
+                f"{files[index]}: the process that read it was ended, perhaps for want of memory"
+            )
+            found(index, {"path": files[index], "error": error})
+
+
+def _share_out(
+    files: Sequence[str],
+    chosen: Sequence[int],
+    settings: Settings,
+    jobs: int,
+    found: Callable[[int, dict[str, Any]], None],
+) -> None:
+    """Tell what was ``found`` in the ``chosen`` files; nothing of one whose process died."""
+    from multiprocessing import connection, get_context
+
+    context = get_context("spawn")
+    waiting = list(reversed(chosen))
+    processes: list[BaseProcess] = []
+    at_work: dict[Any, int] = {}  # by their lines
+
+    def hand_out(line: Connection) -> None:
+        at_work[line] = waiting.pop()
+        with suppress(OSError):  # its process is dead, which shows where its answer should be
+            line.send(files[at_work[line]])
+
+    def start() -> None:
+        line, other_end = context.Pipe()
+        process = context.Process(target=_work, args=(other_end, settings), daemon=True)
+        with _interrupts_held():
+            process.start()
+            processes.append(process)
+        other_end.close()
+        hand_out(line)
+
+    try:
+        for _ in range(min(jobs, len(waiting))):
+            start()
+        while at_work:
+            ready: list[Any] = connection.wait(list(at_work))
+            for line in ready:
+                index = at_work.pop(line)
+                try:
+                    result = line.recv()
+                except (EOFError, OSError):
+                    if waiting:
+                        start()
+                    continue
+                if isinstance(result, str):
+                    raise RuntimeError(f"{files[index]}: its process failed\n{result}")
+                found(index, result)
+                if waiting:
+                    hand_out(line)
+    finally:  # the end of their work, or Ctrl-C, which they do not hear
+        with _interrupts_held():
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                process.join()
+
+
+def _work(line: Connection, settings: Settings) -> None:
+    """Read the files that come, in a process of its own, until the line ends."""
+    import traceback
 
     from ..captures import analyze_one
 
-    results: dict[int, dict[str, Any]] = {}
-    context = get_context("spawn")
-    with ProcessPoolExecutor(jobs, context) as pool:
-        futures = {
-            pool.submit(analyze_one, file, settings): index for index, file in enumerate(files)
-        }
-        for future in as_completed(futures):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for Windows, where it was not held
+    with suppress(EOFError, OSError):
+        while True:
+            file = line.recv()
+            found: dict[str, Any] | str
             try:
-                results[futures[future]] = future.result()
-            except BrokenProcessPool:
-                continue
-            advance()
-    # A process that died takes the pool with it, and which file was its last is not told: what is
-    # left is read one by one, each in a process that may die of it.
-    for index, file in enumerate(files):
-        if index in results:
-            continue
-        with ProcessPoolExecutor(1, context) as pool:
-            try:
-                results[index] = pool.submit(analyze_one, file, settings).result()
-            except BrokenProcessPool:
-                error = f"{file}: the process that read it was ended, perhaps for want of memory"
-                results[index] = {"path": file, "error": error}
-        advance()
-    return [results[index] for index in range(len(files))]
+                found = analyze_one(file, settings)
+            except Exception:
+                found = traceback.format_exc()
+            line.send(found)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C waits until this is over. A process that is started here never hears one: what it
+    would print while it starts is no news, and its end is up to whoever started it."""
+    if sys.platform == "win32":
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # its start, otherwise within the next one, lets them through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -118,6 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
         trace = reader.header()
         replay = Replay(trace, both | {"reference": reference}, reader.operations(trace))
 
+    arguments.code = 1 if replay.difference else 0
     ending = (
         "whole"
         if trace.cut_line is None

@@ -47,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             results.append(fresh(COMMAND, row, SHORT))
         except WrongWorkError as error:
+            arguments.code = 1
             print(f"fixedstep: {error}", file=sys.stderr)
             return 1
     for result in results:
