@@ -574,12 +574,12 @@ def test_what_only_this_process_can_open_is_read_here(
 
 
 WAITING = """
-import sys, time
+import os, sys, time
 import fixedstep.captures
 from fixedstep.cli import main
 
 def wait(path="", settings=None):
-    print("waiting", flush=True)
+    os.write(1, b"waiting\\n")
     time.sleep(3600)
 
 fixedstep.captures.analyze_one = wait

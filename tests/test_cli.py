@@ -231,9 +231,11 @@ def unread() -> Iterator[int]:
 
 
 def called(*arguments: str, **streams: Any) -> subprocess.CompletedProcess[bytes]:
+    """With outputs that are buffered, so that some of it is written when the interpreter exits."""
     everything = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
     line = [sys.executable, "-m", "fixedstep", *arguments]
-    return subprocess.run(line, check=False, timeout=120, **everything)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.run(line, check=False, timeout=120, env=env, **everything)
 
 
 @POSIX
