@@ -287,7 +287,7 @@ def test_a_stream_that_was_closed_changes_no_code_and_causes_no_traceback(
         )
         assert result.returncode == code
         seen = ">&-" not in closed.split() and code != 2
-        assert result.stdout[:5] == ("trace" if seen else "")
+        assert result.stdout.partition(" ")[0] == ("trace" if seen else "")
         told = "2>&-" not in closed and code == 2
         error = "fixedstep: nowhere.trace: No such file or directory\n"
         assert result.stderr == (error if told else "")
@@ -314,6 +314,14 @@ def test_a_standard_input_that_was_closed_is_one_line_and_code_2(
     assert main(arguments) == 2
     words = "standard input is closed, so there is nothing to read; name a file"
     assert capsys.readouterr() == ("", f"fixedstep: -: {words}\n")
+
+
+def test_a_wrong_backend_is_told_before_any_command_by_the_last_line() -> None:
+    """The one error that is no line of its own, as the page of the command line says."""
+    result = command("info", env={**os.environ, "FIXEDSTEP_BACKEND": "fast"})
+    assert (result.returncode, result.stdout) == (1, "")
+    last = lines_of(result.stderr)[-1]
+    assert last.startswith("ImportError: FIXEDSTEP_BACKEND must be auto, native or reference, not")
 
 
 # info
