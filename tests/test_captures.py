@@ -1214,3 +1214,9 @@ def test_frames_that_were_not_drawn_are_in_a_histogram_too() -> None:
     earlier = histogram(timing)
     del earlier["skipped"]
     assert merged([earlier]).drawn == 4, "written before there were others"
+
+
+def test_a_standard_input_that_was_closed_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(OSError, match="standard input is closed; name a file"):
+        read("-")

@@ -312,7 +312,7 @@ def test_a_standard_input_that_was_closed_is_one_line_and_code_2(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     assert main(arguments) == 2
-    words = "standard input is closed, so there is nothing to read; name a file"
+    words = "standard input is closed; name a file"
     assert capsys.readouterr() == ("", f"fixedstep: -: {words}\n")
 
 

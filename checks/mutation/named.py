@@ -369,14 +369,14 @@ NAMED: list[tuple[str, str, str, str]] = [
     ),
     (
         _STATE,
-        "a NaN is converted by the machine",
-        "if (size > UINT64_C(0x7ff0000000000000)) {",
-        "if (0) {",
+        "a NaN is an infinity",
+        "size == infinite ? 0x7f800000u :",
+        "size >= infinite ? 0x7f800000u :",
     ),
     (
         _STATE,
         "an infinity is refused",
-        "&& size != UINT64_C(0x7ff0000000000000)",
+        " && size < infinite",
         "",
     ),
     (

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import errno
 import gzip
 import io
 import os
@@ -256,9 +257,11 @@ class _Joined(io.RawIOBase):
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
-    """The capture at a path, or on standard input for ``-``."""
+    """The capture at a path, or on standard input for ``-``. OSError where that was closed."""
     name = os.fspath(path)
     if name == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "standard input is closed; name a file", name)
         yield Source("standard input", sys.stdin.buffer)
         return
     with open(path, "rb", buffering=0) as file:

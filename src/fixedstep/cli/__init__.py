@@ -10,8 +10,6 @@ what it needs when it runs, so that asking for help costs no more than importing
 from __future__ import annotations
 
 import argparse
-import errno
-import io
 import os
 import sys
 from contextlib import ExitStack, contextmanager, suppress
@@ -24,7 +22,6 @@ from .layout import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import BinaryIO
 
 _COMMANDS = (info, demo, replay, diff, analyze, bench)
 
@@ -76,17 +73,6 @@ def _file_errors() -> tuple[type[Exception], ...]:
     return CaptureError, ReplayError, TraceError
 
 
-class _ClosedInput(io.StringIO):
-    """A standard input that was closed: an error to whoever reads it, and to nobody else."""
-
-    @property
-    def buffer(self) -> BinaryIO:
-        """What is not there."""
-        raise OSError(
-            errno.EBADF, "standard input is closed, so there is nothing to read; name a file", "-"
-        )
-
-
 @contextmanager
 def _standard_streams() -> Iterator[None]:
     """Standard streams to be used without a look at each, whatever became of them.
@@ -95,10 +81,8 @@ def _standard_streams() -> Iterator[None]:
     standard output, which is no place for errors. What nobody reads goes where the interpreter can
     flush it once more when it exits, as the documentation of SIGPIPE has it.
     """
-    before = sys.stdin, sys.stdout, sys.stderr
+    before = sys.stdout, sys.stderr
     with ExitStack() as files:
-        if sys.stdin is None:
-            sys.stdin = _ClosedInput()
         if sys.stdout is None:
             sys.stdout = files.enter_context(open(os.devnull, "w", encoding="utf-8"))
         if sys.stderr is None:
@@ -116,7 +100,7 @@ def _standard_streams() -> Iterator[None]:
                     nowhere = os.open(os.devnull, os.O_WRONLY)
                     os.dup2(nowhere, stream.fileno())
                     os.close(nowhere)
-            sys.stdin, sys.stdout, sys.stderr = before
+            sys.stdout, sys.stderr = before
 
 
 def _failed(message: str) -> int:
