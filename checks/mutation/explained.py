@@ -367,6 +367,24 @@ EXPLAINED: list[Explanation] = [
         _SLOW_WAY,
     ),
     Explanation(
+        "csrc/python/state_hash.c", "f32_size", ("0x7fc00000u [| => ^] (size",), _SHARE_NO_BIT
+    ),
+    Explanation(
+        "csrc/python/state_hash.c",
+        "f32_size",
+        ("exponent [< => <=] 897", "exponent < [897 => 898]"),
+        _SAME_AT_THE_EDGE,
+    ),
+    Explanation(
+        "csrc/python/state_hash.c",
+        "f32_size",
+        ("exponent [< => <=] 872", "exponent < [872 => 873]", "exponent < [872 => 871]"),
+        "Where the shift still fits, it rounds all digits away too.",
+    ),
+    Explanation(
+        "csrc/python/state_hash.c", "hash_absorb_f32_bits", ("sign [| => ^] f32",), _SHARE_NO_BIT
+    ),
+    Explanation(
         "csrc/python/state_hash.c",
         "absorb_view",
         ("start [< => <=] size",),
@@ -499,6 +517,18 @@ EXPLAINED: list[Explanation] = [
             "if tick[ > => >= ]U64_MAX",
             "if tick > [U64_MAX => (U64_MAX - 1)]",
         ),
+        _SAME_AT_THE_EDGE,
+    ),
+    Explanation(
+        _REFERENCE,
+        "_f32_bits",
+        ("0x7FC0_0000[ | => ^ ]size", "sign[ | => ^ ]nearest", "FFFF[ | => ^ ]1 <<"),
+        _SHARE_NO_BIT,
+    ),
+    Explanation(
+        _REFERENCE,
+        "_f32_bits",
+        ("exponent[ < => <= ]897", "exponent < [897 => 898]"),
         _SAME_AT_THE_EDGE,
     ),
     Explanation(_REFERENCE, "FrameLoop", ("[__hash__ = None => pass]",), _NONE_ANYWAY),

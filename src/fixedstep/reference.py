@@ -91,8 +91,6 @@ def _f32_bits(value: float) -> int:
     exponent = size >> 52
     digits, shift = size - (896 << 52), 29  # the exponent of a float32, and its digits
     if exponent < 897:  # below the smallest normal float32: counted in 2**-149
-        if exponent < 872:
-            return sign
         digits, shift = size & 0xF_FFFF_FFFF_FFFF | 1 << 52, 926 - exponent
     half, rest, nearest = 1 << shift - 1, digits & (1 << shift) - 1, digits >> shift
     return sign | nearest + (rest > half or (rest == half and nearest & 1))
