@@ -522,7 +522,12 @@ EXPLAINED: list[Explanation] = [
     Explanation(
         _REFERENCE,
         "_f32_bits",
-        ("0x7FC0_0000[ | => ^ ]size", "sign[ | => ^ ]nearest", "FFFF[ | => ^ ]1 <<"),
+        (
+            "0x7FC0_0000[ | => ^ ]size",
+            "sign[ | ( => ^ (]",
+            "sign[ | => ^ ]nearest",
+            "FFFF[ | => ^ ]1 <<",
+        ),
         _SHARE_NO_BIT,
     ),
     Explanation(
