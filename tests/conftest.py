@@ -26,6 +26,7 @@ checks.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 from pathlib import Path
@@ -35,6 +36,8 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fixedstep import reference as _reference
 
     class Core(Protocol):
@@ -194,3 +197,15 @@ def source() -> Path:
             f"no C source at {folder}; --no-source leaves its tests out on purpose", pytrace=False
         )
     return folder
+
+
+@pytest.fixture
+def quiet_collector() -> Iterator[None]:
+    """No collection but those that a test asks for, and those without the objects of the whole
+    suite, which would make each take longer than what is measured."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    yield
+    gc.enable()
+    gc.unfreeze()

@@ -70,16 +70,7 @@ class Growth:
         self.resident = resident() - pages
 
 
-@pytest.fixture(autouse=True)
-def _quiet_collector() -> Iterator[None]:
-    """No collection but those of `Growth`, and those without the objects of the whole suite, which
-    would make each take longer than what it measures."""
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-    yield
-    gc.enable()
-    gc.unfreeze()
+pytestmark = pytest.mark.usefixtures("quiet_collector")  # no collection but those of `Growth`
 
 
 def play(core: Core, frames: int, keep: list[Any] | None = None) -> tuple[Any, int]:

@@ -11,7 +11,6 @@ looked for here.
 from __future__ import annotations
 
 import copy
-import gc
 import sys
 import sysconfig
 from array import array
@@ -24,7 +23,7 @@ from fixedstep import Rate, StepBudget, Timestamp, Timestep, reference
 from fixedstep.plans import FramePlans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from tests.conftest import Core
 
@@ -41,15 +40,8 @@ _testcapi: Any = pytest.importorskip(
 UNHURT = 12
 
 
-@pytest.fixture(autouse=True)
-def _quiet_collector() -> Iterator[None]:
-    """A collection in the middle would move the count of the allocations."""
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-    yield
-    gc.enable()
-    gc.unfreeze()
+# A collection in the middle would move the count of the allocations.
+pytestmark = pytest.mark.usefixtures("quiet_collector")
 
 
 def refused(call: Callable[[], object], n: int) -> bool:
