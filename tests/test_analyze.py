@@ -574,7 +574,7 @@ def test_what_only_this_process_can_open_is_read_here(
 
 
 WAITING = """
-import os, sys, time
+import os, signal, sys, time
 import fixedstep.captures
 from fixedstep.cli import main
 
@@ -586,6 +586,8 @@ fixedstep.captures.analyze_one = wait
 """
 AT_WORK = """
 if __name__ == "__main__":
+    # as at a terminal, also where the suite runs behind nohup or &, which have Ctrl-C ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.exit(main(["analyze", "--jobs", "2", *"abcdefgh"]))
 """
 STARTING = """
