@@ -41,7 +41,7 @@ void fs_loop_begin_frames(fs_loop *loop, const uint64_t *timestamps, size_t coun
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "src" / "fixedstep" / "reference.py"
-CONFIGURATION = ROOT / "src" / "fixedstep" / "configuration.py"
+STATE = ROOT / "src" / "fixedstep" / "_state.py"
 HEADERS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("csrc/*/*.h"))
 SOURCES = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("csrc/*/*.c"))
 
@@ -77,7 +77,7 @@ def _constants(tree: ast.Module) -> dict[str, ast.expr]:
 
 def docstrings() -> dict[str, str]:
     """The text of each ``fs_doc_*`` array in csrc/python/fs_docs.h."""
-    constants = _constants(ast.parse(CONFIGURATION.read_text(encoding="utf-8")))
+    constants = _constants(ast.parse(STATE.read_text(encoding="utf-8")))
     constants["ORIGIN"] = ast.Constant(0)
     docs = {}
     for kind in ast.parse(REFERENCE.read_text(encoding="utf-8")).body:

@@ -26,12 +26,12 @@ import pytest
 import fixedstep
 from fixedstep import Rate, StateHash, StepBudget, Timestamp, Timestep
 from fixedstep import reference as reference_core
-from fixedstep.captures.trace import TraceWriter
-from fixedstep.captures.trace import read as read_trace
 from fixedstep.cli import main
 from fixedstep.cli.demo import Demo, World
 from fixedstep.cli.layout import decimal, milliseconds, pairs, printable, table
 from fixedstep.cli.replay import Replay
+from fixedstep.records.trace import TraceWriter
+from fixedstep.records.trace import read as read_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

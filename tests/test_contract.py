@@ -80,7 +80,7 @@ COMPILED = "names the compiled core: native.py alone does, so that its absence i
 
 # (module, where in it, what) and why it may. Each must be used, or it goes.
 ALLOWED = {
-    ("backend", "<module>", "import os"): "FIXEDSTEP_BACKEND is read, in this file and no other",
+    ("_select", "<module>", "import os"): "FIXEDSTEP_BACKEND is read, in this file and no other",
     ("sim.mailbox", "<module>", "import threading"): "holds a lock, since others submit; no thread",
     ("native", "<module>", "import importlib"): "finds the compiled library and loads its types",
     ("native", "<module>", "fixedstep._core"): "is the one file that does",
@@ -209,7 +209,7 @@ def test_every_exception_is_used() -> None:
 
 
 def test_backend_reads_the_environment_and_nothing_else_of_the_system() -> None:
-    tree = ast.parse((PACKAGE / "backend.py").read_text(encoding="utf-8"))
+    tree = ast.parse((PACKAGE / "_select.py").read_text(encoding="utf-8"))
     used = {
         node.attr
         for node in ast.walk(tree)
@@ -233,10 +233,10 @@ def test_the_mailbox_takes_a_lock_and_nothing_else_of_threads() -> None:
         ("timing", "import time", "import time"),
         ("reference", "from time import monotonic_ns", "import time"),
         ("sim.clock", "import time as our_time", "import time"),
-        ("plans", "import datetime", "import datetime"),
+        ("_plans", "import datetime", "import datetime"),
         ("sim", "def f():\n    import random", "import random"),
         ("reference", "import threading", "import threading"),
-        ("arguments", "import os.path", "import os"),
+        ("_arguments", "import os.path", "import os"),
         ("native", "import os", "import os"),
         ("time", "import asyncio", "import asyncio"),
         ("text", "import subprocess", "import subprocess"),
@@ -253,8 +253,8 @@ def test_the_mailbox_takes_a_lock_and_nothing_else_of_threads() -> None:
         ("timing", "a /= 2", "/"),
         ("reference", "from .sim import clock", "import sim.clock"),
         ("", "from . import cli", "import cli"),
-        ("backend", "def f():\n    from .host import monotonic", "import host.monotonic"),
-        ("time", "import fixedstep.captures.trace", "import captures.trace"),
+        ("_select", "def f():\n    from .host import monotonic", "import host.monotonic"),
+        ("time", "import fixedstep.records.trace", "import records.trace"),
         ("sim.session", "from ..host.monotonic import now", "import host.monotonic.now"),
         ("captures.trace", "from ..cli import options", "import cli.options"),
         ("host", "from fixedstep import cli", "import cli"),

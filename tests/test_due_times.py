@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixedstep import Rate, StepBudget, Timestamp, Timestep, reference
-from fixedstep.arguments import U32_MAX, U64_MAX
+from fixedstep._arguments import U32_MAX, U64_MAX
 from fixedstep.sim import due_times
 
 if TYPE_CHECKING:

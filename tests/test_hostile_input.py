@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from fixedstep import FrameTiming, json_line
+from fixedstep import FrameTiming
 from fixedstep.captures import CaptureError, capture, limits, read, source
 from fixedstep.cli import main
+from fixedstep.records import lines as json_line
 from fixedstep.sim import FrameClock, SpeedClock
 from fixedstep.sim import recording as recordings
 
@@ -59,7 +60,7 @@ MIB = 1 << 20
 
 _CHILD = """
 import sys
-import fixedstep.captures.formats, fixedstep.captures.trace, fixedstep.sim.replay
+import fixedstep.captures.formats, fixedstep.records.trace, fixedstep.sim.replay
 import fixedstep.cli.fleet, fixedstep.cli.layout, fixedstep.cli.page, json, csv, decimal, tempfile
 from fixedstep import reference
 from fixedstep.cli import main

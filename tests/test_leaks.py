@@ -328,8 +328,8 @@ def test_nothing_else_leaves_anything_behind(
 
 def lasting(core: Core) -> list[Any]:
     """What outlives every call and is counted when one borrows it: types, functions, ``()``."""
-    modules = [importlib.import_module(f"fixedstep.{name}") for name in ("arguments", "text")]
-    modules += [importlib.import_module(f"fixedstep.{name}") for name in ("configuration", "plans")]
+    modules = [importlib.import_module(f"fixedstep.{name}") for name in ("_arguments", "text")]
+    modules += [importlib.import_module(f"fixedstep.{name}") for name in ("_state", "_plans")]
     found = [value for module in modules for value in vars(module).values() if callable(value)]
     kinds = [core.FrameLoop, core.FramePlan, core.FrameStats, core.StateHash, core.Steps, core.Step]
     return [*kinds, *found, Timestep, Rate, StepBudget, range, ()]
@@ -358,7 +358,7 @@ def test_what_lasts_is_borrowed_and_given_back(
 
 def test_a_reference_too_many_would_be_seen() -> None:
     """The control, on a function as the C core calls them."""
-    from fixedstep import arguments
+    from fixedstep import _arguments as arguments
 
     before = sys.getrefcount(arguments.timestamp)
     keep = [arguments.timestamp for _ in range(100)]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixedstep import Rate, StepBudget, Timestamp, Timestep, reference
-from fixedstep.plans import FramePlans
+from fixedstep._plans import FramePlans
 
 if TYPE_CHECKING:
     from collections.abc import Callable

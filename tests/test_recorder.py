@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixedstep import FrameLoop, FrameStats, Rate, StepBudget, Timestamp, Timestep
-from fixedstep.captures import Recorder, analyze_one, recorder
-from fixedstep.captures.trace import read
+from fixedstep.captures import analyze_one
 from fixedstep.cli import main
+from fixedstep.records import trace_recorder as recorder
+from fixedstep.records.trace import read
+from fixedstep.records.trace_recorder import Recorder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,7 +103,7 @@ def test_a_process_that_ends_without_closing_leaves_whole_lines(end: str, tmp_pa
     script = (
         "import os, signal, sys\n"
         "from fixedstep import FrameLoop\n"
-        "from fixedstep.captures import Recorder\n"
+        "from fixedstep.records.trace_recorder import Recorder\n"
         f"game = Recorder({str(path)!r}, FrameLoop())\n"
         "for n in range(1, 151): game.begin_frame(n * 16_000_000)\n"
         f"{code}\n"

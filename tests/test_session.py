@@ -51,7 +51,7 @@ from fixedstep.sim.session import (
     WorkFailed,
 )
 from fixedstep.sim.tick_input import REST
-from fixedstep.sim.tick_trace import TickTrace
+from fixedstep.sim.tick_log import TickTrace
 from fixedstep.sim.timers import Cadence, Deadline, TickExhausted, TimerQueue
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ import pytest
 import fixedstep
 from fixedstep import FrameTiming, Nanos, Rate, StepBudget, Timestamp, Timestep
 from fixedstep.captures import CaptureError
-from fixedstep.captures import trace as traces
 from fixedstep.cli import demo, main
+from fixedstep.records import trace as traces
 from fixedstep.sim import (
     ActionState,
     FrameClock,

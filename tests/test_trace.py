@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixedstep import FrameStats, Rate, StepBudget, Timestamp, Timestep
-from fixedstep.captures.trace import Operation, Trace, TraceError, TraceWriter, read
+from fixedstep.records.trace import Operation, Trace, TraceError, TraceWriter, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -25,10 +25,10 @@ import atheris
 
 with atheris.instrument_imports(include=["fixedstep"]):
     from fixedstep import Nanos, Rate, StateHash, StepBudget, Timestep, captures, reference
-    from fixedstep.arguments import U64_MAX
+    from fixedstep._arguments import U64_MAX
     from fixedstep.captures import CaptureError, Settings, analysis, decimal_text, json_stream
-    from fixedstep.captures.trace import Reader, Trace, TraceError, TraceWriter
     from fixedstep.cli.replay import Replay
+    from fixedstep.records.trace import Reader, Trace, TraceError, TraceWriter
     from fixedstep.sim import recording
     from fixedstep.sim.recording import Recording, ReplayError
     from fixedstep.sim.replay import PolicyMismatch, compare, play

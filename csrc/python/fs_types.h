@@ -58,11 +58,11 @@ typedef struct {
     PyObject *step_type;      /* fixedstep.time.Step, a named tuple */
     allocfunc step_alloc;     /* how step_type makes room for one; NULL from CPython 3.14 on */
     newfunc tuple_new;        /* tuple.__new__ */
-    PyObject *arguments;      /* fixedstep.arguments */
-    PyObject *configuration;  /* fixedstep.configuration */
+    PyObject *arguments;      /* fixedstep._arguments */
+    PyObject *configuration;  /* fixedstep._state */
     PyObject *text;           /* fixedstep.text */
     PyObject *restore;        /* fixedstep.pickling.restore */
-    PyObject *plans_from;     /* fixedstep.plans.FramePlans._from_bytes */
+    PyObject *plans_from;     /* fixedstep._plans.FramePlans._from_bytes */
     PyObject *timestep_of;    /* fixedstep.time.timestep_of */
     PyObject *budget_type;    /* fixedstep.time.StepBudget */
     PyObject *spare_plan;     /* memory of a dead object, or NULL */
@@ -183,7 +183,7 @@ PyObject *fs_call(PyObject *module, const char *name, PyObject *args, PyObject *
 /* `module.name(value)`. Not PyObject_CallMethod, which takes a tuple apart. */
 PyObject *fs_ask(PyObject *module, const char *name, PyObject *value);
 
-/* Raises the exception that `fixedstep.arguments.<name>(value)` makes; without `value` where it is NULL. */
+/* Raises the exception that `fixedstep._arguments.<name>(value)` makes; without `value` where it is NULL. */
 void fs_raise(fs_state *state, const char *name, PyObject *value);
 
 /* The pickle of an object: (restore, (kind, *numbers)). Takes over the reference to `numbers`. */
@@ -195,7 +195,7 @@ PyObject *fs_text(fs_state *state, const char *name, PyObject *numbers);
 /* The hash of a value: that of its numbers. Takes over the reference to `numbers`. */
 Py_hash_t fs_hash_numbers(PyObject *numbers);
 
-/* An exact int in range is taken here; anything else goes to `fixedstep.arguments.<name>`, which gives an
+/* An exact int in range is taken here; anything else goes to `fixedstep._arguments.<name>`, which gives an
  * int in range or raises. */
 bool fs_slow_u64(fs_state *state, const char *name, PyObject *value, uint64_t *number);
 

@@ -145,8 +145,8 @@ static long minor_version(void)
 static int module_exec(PyObject *module)
 {
     fs_state *state = PyModule_GetState(module);
-    if ((state->arguments = import("fixedstep.arguments", NULL)) == NULL
-        || (state->configuration = import("fixedstep.configuration", NULL)) == NULL
+    if ((state->arguments = import("fixedstep._arguments", NULL)) == NULL
+        || (state->configuration = import("fixedstep._state", NULL)) == NULL
         || (state->text = import("fixedstep.text", NULL)) == NULL
         || (state->restore = import("fixedstep.pickling", "restore")) == NULL
         || (state->timestep_of = import("fixedstep.time", "timestep_of")) == NULL
@@ -154,7 +154,7 @@ static int module_exec(PyObject *module)
         || (state->step_type = import("fixedstep.time", "Step")) == NULL) {
         return -1;
     }
-    PyObject *plans = import("fixedstep.plans", "FramePlans");
+    PyObject *plans = import("fixedstep._plans", "FramePlans");
     if (plans == NULL) {
         return -1;
     }

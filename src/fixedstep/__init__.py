@@ -14,8 +14,8 @@ Python one and the specification.
 
 from typing import TYPE_CHECKING
 
-from .backend import Backend, backend, core
-from .plans import FramePlans
+from ._plans import FramePlans
+from ._select import Backend, backend, core
 from .time import (
     Alpha,
     Nanos,

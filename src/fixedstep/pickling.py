@@ -19,7 +19,7 @@ def restore(kind: str, *state: int) -> Any:
     Raises ValueError for an unknown kind, TypeError for a state of another length, and what the
     type raises for one that is damaged.
     """
-    from .backend import core  # at call time: the cores themselves import this file
+    from ._select import core  # at call time: the cores themselves import this file
 
     if kind not in _KINDS:
         raise ValueError(

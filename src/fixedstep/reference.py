@@ -20,11 +20,11 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Any, SupportsIndex, final
 
-from . import arguments, configuration, text
-from .arguments import U64_MAX
-from .configuration import FNV_OFFSET
+from . import _arguments, _state, text
+from ._arguments import U64_MAX
+from ._plans import FramePlans
+from ._state import FNV_OFFSET
 from .pickling import restore
-from .plans import FramePlans
 from .time import (
     ORIGIN,
     Alpha,
@@ -87,7 +87,7 @@ def _f32_bits(value: float) -> int:
     if size >= _INFINITE:
         return sign | (0x7F80_0000 if size == _INFINITE else 0x7FC0_0000 | size >> 29 & 0x3F_FFFF)
     if size >= 0x47EF_FFFF_F000_0000:  # halfway from the largest to the next power of two
-        raise arguments.float32_overflow(value)
+        raise _arguments.float32_overflow(value)
     exponent = size >> 52
     digits, shift = size - (896 << 52), 29  # the exponent of a float32, and its digits
     if exponent < 897:  # below the smallest normal float32: counted in 2**-149
@@ -147,9 +147,7 @@ class FrameLoop(_Final):
         remainder: SupportsIndex = 0,
     ) -> FrameLoop:
         """From checked arguments. Not ``__init__``, which could be called again on a live loop."""
-        return _loop(
-            *configuration.frame_loop(timestep, budget, start, tick=tick, remainder=remainder)
-        )
+        return _loop(*_state.frame_loop(timestep, budget, start, tick=tick, remainder=remainder))
 
     def _set_state(
         self, scale: int, unit: int, budget: int, last: int, bank: int, tick: int
@@ -168,7 +166,7 @@ class FrameLoop(_Final):
     def _from_state(
         cls, scale: int, unit: int, budget: int, last: int, bank: int, tick: int
     ) -> FrameLoop:
-        return _loop(*configuration.frame_loop_state(scale, unit, budget, last, bank, tick))
+        return _loop(*_state.frame_loop_state(scale, unit, budget, last, bank, tick))
 
     def begin_frame(self, now: Timestamp, /) -> FramePlan:
         """Plan one frame: bank the time since the last one, and take whole steps out.
@@ -185,7 +183,7 @@ class FrameLoop(_Final):
         is then as it was.
         """
         if type(now) is not int or not 0 <= now <= U64_MAX:
-            now = Timestamp(arguments.timestamp(now))
+            now = Timestamp(_arguments.timestamp(now))
         elapsed = now - self._last if now > self._last else 0
         bank = self._bank + elapsed * self._scale
         if bank > U64_MAX:
@@ -235,7 +233,7 @@ class FrameLoop(_Final):
         (100, 251)
         """
         if type(stats) is not FrameStats:
-            raise arguments.wrong_stats(stats)
+            raise _arguments.wrong_stats(stats)
         self._commit_batch(stats, *self._plan_batch(timestamps, stats, None))
 
     def _plan_batch(
@@ -247,11 +245,11 @@ class FrameLoop(_Final):
         """Run copies of the loop and the tally over the timestamps, so that a bad one in the middle
         leaves everything as it was: what both were, and what they come to."""
         if stats is not None and type(stats) is not FrameStats:
-            raise arguments.wrong_stats(stats)
+            raise _arguments.wrong_stats(stats)
         loop, loop_before = self.__copy__(), self._state()
         tally = FrameStats() if stats is None else stats.__copy__()
         tally_before = tally._state()
-        for block in arguments.timestamp_blocks(timestamps):
+        for block in _arguments.timestamp_blocks(timestamps):
             for now in memoryview(block).cast("Q"):
                 plan = loop.begin_frame(Timestamp(now))
                 if stats is not None:
@@ -274,7 +272,7 @@ class FrameLoop(_Final):
         """Take over what a batch came to, if nobody else moved the loop or the tally meanwhile. The
         last thing a batch does: where there is no memory for its plans, nothing was planned."""
         if self._state() != loop_before or (stats is not None and stats._state() != tally_before):
-            raise arguments.loop_changed()
+            raise _arguments.loop_changed()
         self._set_state(*loop_after)
         if stats is not None:
             stats._set_state(*tally_after)
@@ -292,7 +290,7 @@ class FrameLoop(_Final):
         Raises what ``begin_frame`` raises.
         """
         if type(now) is not int or not 0 <= now <= U64_MAX:
-            now = Timestamp(arguments.timestamp(now))
+            now = Timestamp(_arguments.timestamp(now))
         self._last = now
 
     @property
@@ -378,9 +376,7 @@ class FramePlan(_Final):
         timestep: Timestep | Rate,
     ) -> FramePlan:
         """From checked arguments; the loop takes the way that checks nothing, `_plan`."""
-        return _plan(
-            *configuration.frame_plan(first_tick, step_count, dropped, remainder, timestep)
-        )
+        return _plan(*_state.frame_plan(first_tick, step_count, dropped, remainder, timestep))
 
     @classmethod
     def _from_state(
@@ -393,7 +389,7 @@ class FramePlan(_Final):
         unit: int,
     ) -> FramePlan:
         return _plan(
-            *configuration.frame_plan_state(first_tick, step_count, dropped, remainder, scale, unit)
+            *_state.frame_plan_state(first_tick, step_count, dropped, remainder, scale, unit)
         )
 
     def _state(self) -> tuple[int, int, int, int, int, int]:
@@ -519,11 +515,11 @@ class Steps(_Final):
         cls, first_tick: SupportsIndex, step_count: SupportsIndex, timestep: Timestep | Rate
     ) -> Steps:
         """From checked arguments; a plan takes the way that checks nothing, `_steps`."""
-        return _steps(*configuration.steps(first_tick, step_count, timestep))
+        return _steps(*_state.steps(first_tick, step_count, timestep))
 
     @classmethod
     def _from_state(cls, first_tick: int, step_count: int, scale: int, unit: int) -> Steps:
-        return _steps(*configuration.steps_state(first_tick, step_count, scale, unit))
+        return _steps(*_state.steps_state(first_tick, step_count, scale, unit))
 
     def _state(self) -> tuple[int, int, int, int]:
         return self._tick, self._count, self._scale, self._unit
@@ -601,11 +597,11 @@ class StateHash(_Final):
 
     def __new__(cls, state: SupportsIndex = FNV_OFFSET) -> StateHash:
         """From a checked argument; absorbing takes the way that checks nothing, `_hash_of`."""
-        return _hash_of(*configuration.state_hash(state))
+        return _hash_of(*_state.state_hash(state))
 
     @classmethod
     def _from_state(cls, value: int) -> StateHash:
-        return _hash_of(*configuration.state_hash_state(value))
+        return _hash_of(*_state.state_hash_state(value))
 
     def _state(self) -> tuple[int]:
         return (self._value,)
@@ -616,22 +612,22 @@ class StateHash(_Final):
         Absorb a length first where two neighbours could be told apart in more than one way. Raises
         TypeError for text and other non-buffers, BufferError for one that is not contiguous.
         """
-        with arguments.byte_view(buffer) as view:
+        with _arguments.byte_view(buffer) as view:
             return _hash_of(_fnv(self._value, view))
 
     def absorb_u64(self, value: SupportsIndex, /) -> StateHash:
         """An unsigned 64-bit integer as 8 bytes, little-endian."""
-        number = arguments.u64(value)
+        number = _arguments.u64(value)
         return _hash_of(_fnv(self._value, _U64.pack(number)))
 
     def absorb_u32(self, value: SupportsIndex, /) -> StateHash:
         """An unsigned 32-bit integer as 4 bytes, little-endian."""
-        number = arguments.u32(value)
+        number = _arguments.u32(value)
         return _hash_of(_fnv(self._value, number.to_bytes(4, "little")))
 
     def absorb_i64(self, value: SupportsIndex, /) -> StateHash:
         """A signed 64-bit integer as 8 bytes, two's complement, little-endian."""
-        number = arguments.i64(value)
+        number = _arguments.i64(value)
         return _hash_of(_fnv(self._value, number.to_bytes(8, "little", signed=True)))
 
     def absorb_f32_bits(self, value: float, /) -> StateHash:
@@ -639,7 +635,7 @@ class StateHash(_Final):
 
         Raises TypeError for what is no number and OverflowError beyond the largest float32.
         """
-        bits = _f32_bits(arguments.real(value))
+        bits = _f32_bits(_arguments.real(value))
         return _hash_of(_fnv(self._value, bits.to_bytes(4, "little")))
 
     def absorb_f64_bits(self, value: float, /) -> StateHash:
@@ -647,13 +643,13 @@ class StateHash(_Final):
 
         Raises TypeError for what is no number.
         """
-        return _hash_of(_fnv(self._value, _F64.pack(arguments.real(value))))
+        return _hash_of(_fnv(self._value, _F64.pack(_arguments.real(value))))
 
     def absorb_plan(self, plan: FramePlan, /) -> StateHash:
         """A plan: first_tick u64, step_count u32, dropped u64, remainder u64, unit u64, and then
         scale u64 if it is not 1. ``alpha`` is no part of it."""
         if type(plan) is not FramePlan:
-            raise arguments.wrong_plan(plan)
+            raise _arguments.wrong_plan(plan)
         return _hash_of(_fnv_plan(self._value, plan))
 
     def finish(self) -> int:
@@ -711,7 +707,7 @@ class FrameStats(_Final):
         schedule_hash: SupportsIndex = FNV_OFFSET,
     ) -> FrameStats:
         """From checked arguments. Not ``__init__``, which could be called again on a live tally."""
-        return _stats(*configuration.frame_stats(frames, ticks, steps_dropped, schedule_hash))
+        return _stats(*_state.frame_stats(frames, ticks, steps_dropped, schedule_hash))
 
     def _set_state(self, frames: int, ticks: int, steps_dropped: int, schedule_hash: int) -> None:
         self._frames = frames
@@ -723,7 +719,7 @@ class FrameStats(_Final):
     def _from_state(
         cls, frames: int, ticks: int, steps_dropped: int, schedule_hash: int
     ) -> FrameStats:
-        return _stats(*configuration.frame_stats_state(frames, ticks, steps_dropped, schedule_hash))
+        return _stats(*_state.frame_stats_state(frames, ticks, steps_dropped, schedule_hash))
 
     def _state(self) -> _TallyState:
         return self._frames, self._ticks, self._steps_dropped, self._schedule_hash
@@ -734,7 +730,7 @@ class FrameStats(_Final):
         Raises TypeError for anything but a FramePlan of the same core.
         """
         if type(plan) is not FramePlan:
-            raise arguments.wrong_plan(plan)
+            raise _arguments.wrong_plan(plan)
         self._set_state(
             min(self._frames + 1, U64_MAX),
             min(self._ticks + plan._step_count, U64_MAX),

@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import gcd
 from typing import Any, ClassVar, NamedTuple, NewType, NoReturn, SupportsIndex
 
-from .arguments import U32_MAX, U64_MAX, count, nanos, positive, shown, timestamp
+from ._arguments import U32_MAX, U64_MAX, count, nanos, positive, shown, timestamp
 
 Nanos = NewType("Nanos", int)
 """A span of time in nanoseconds, ``0 .. 2**64 - 1``."""

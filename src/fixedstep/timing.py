@@ -14,8 +14,8 @@ from array import array
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, final
 
-from . import arguments
-from .arguments import U64_MAX
+from . import _arguments
+from ._arguments import U64_MAX
 from .time import Nanos
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ def percentage(p: int | float | str | Decimal | Fraction) -> Fraction:
     except (ValueError, ZeroDivisionError):
         raise TypeError(
             f"percentile must be a number from 0 to 100, not {type(p).__name__} "
-            f"{arguments.shown(p)}; 99.9 is the span that one frame in a thousand exceeds"
+            f"{_arguments.shown(p)}; 99.9 is the span that one frame in a thousand exceeds"
         ) from None
     if not 0 <= share <= 100:
         raise ValueError(
-            f"percentile must be 0 .. 100 percent, not {arguments.shown(p)}; 99.9 is one frame in "
+            f"percentile must be 0 .. 100 percent, not {_arguments.shown(p)}; 99.9 is one frame in "
             "a thousand"
         )
     return share
@@ -108,20 +108,20 @@ class FrameTiming:
     ) -> FrameTiming:
         """From checked arguments. Not ``__init__``, which could be called again later."""
         self = super().__new__(cls)
-        self._min = arguments.nanos(min, "min")
-        self._max = arguments.nanos(max, "max")
-        self._sum = arguments.nanos(sum, "sum")
-        self._drawn = arguments.count(drawn, "drawn")
-        self._skipped = arguments.count(skipped, "skipped")
+        self._min = _arguments.nanos(min, "min")
+        self._max = _arguments.nanos(max, "max")
+        self._sum = _arguments.nanos(sum, "sum")
+        self._drawn = _arguments.count(drawn, "drawn")
+        self._skipped = _arguments.count(skipped, "skipped")
         self._counts = array("Q", bytes(8 * _BUCKETS))
         if buckets is not None and not isinstance(buckets, Mapping):
             raise TypeError(
                 "buckets must be a mapping from buckets to counts, as a pickle holds it, not "
-                f"{type(buckets).__name__} {arguments.shown(buckets)}; leave it out"
+                f"{type(buckets).__name__} {_arguments.shown(buckets)}; leave it out"
             )
         for bucket, count in (buckets or {}).items():
-            index = arguments.count(bucket, "bucket", high=_BUCKETS - 1)
-            self._counts[index] = arguments.count(count, "count")
+            index = _arguments.count(bucket, "bucket", high=_BUCKETS - 1)
+            self._counts[index] = _arguments.count(count, "count")
         return self
 
     def record(self, cpu_frame: Nanos, drawn: bool) -> None:
@@ -131,7 +131,7 @@ class FrameTiming:
         `FrameLoop.begin_frame` does; nothing is counted then.
         """
         if type(cpu_frame) is not int or not 0 <= cpu_frame <= U64_MAX:
-            cpu_frame = Nanos(arguments.nanos(cpu_frame, "cpu_frame"))
+            cpu_frame = Nanos(_arguments.nanos(cpu_frame, "cpu_frame"))
         drawn = bool(drawn)  # first: what is neither true nor false raises, and counts nothing
         if not self.count or cpu_frame < self._min:
             self._min = cpu_frame

@@ -22,13 +22,13 @@ from typing import Any
 #: modules that have none.
 PACKAGES = ("fixedstep", "fixedstep.sim", "fixedstep.testing", "fixedstep.captures")
 MODULES = {
-    "fixedstep.captures.trace": ("Operation", "Trace", "TraceError", "TraceWriter", "read"),
+    "fixedstep.records.trace": ("Operation", "Trace", "TraceError", "TraceWriter", "read"),
     "fixedstep.host.asyncio_server": ("TickServer",),
     "fixedstep.host.binding": ("WindowBinding",),
     "fixedstep.host.monotonic": ("now", "sleep", "wait_until"),
     "fixedstep.host.pacer": ("FramePacer", "PacerReport"),
 }
-FORMATS = ("fixedstep.captures.trace", "fixedstep.sim.recording", "fixedstep.cli.analyze")
+FORMATS = ("fixedstep.records.trace", "fixedstep.sim.recording", "fixedstep.cli.analyze")
 
 _OPERATORS = (
     "__aenter__",

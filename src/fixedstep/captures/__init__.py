@@ -3,7 +3,7 @@
 `read` takes a capture, in one of the formats it knows, and gives the frame times of each stream of
 frames in it. A file in any other format is refused with what was looked for and what was found:
 frame times read by guess look like frame times. `analyze_one` says what a schedule would have made
-of them. `Recorder` writes the traces of a running game, and `fixedstep.captures.trace` is their
+of them. `Recorder` writes the traces of a running game, and `fixedstep.records.trace` is their
 format.
 
 No file here reads a clock.
@@ -14,13 +14,11 @@ from __future__ import annotations
 from .analysis import Settings, analyze_one, histogram, merged
 from .capture import Capture, CaptureError, Group, Spans
 from .formats import read
-from .recorder import Recorder
 
 __all__ = [
     "Capture",
     "CaptureError",
     "Group",
-    "Recorder",
     "Settings",
     "Spans",
     "analyze_one",

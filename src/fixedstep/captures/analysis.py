@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import U64_MAX, nanos, shown
-from ..backend import core as chosen_core
+from .._arguments import U64_MAX, nanos, shown
+from .._select import core as chosen_core
 from ..time import Rate, StepBudget, Timestamp, Timestep, budget_steps, scale_and_unit
 from ..timing import FrameTiming
 from .capture import CaptureError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Iterable, Iterator
 
-    from ..plans import FramePlans
+    from .._plans import FramePlans
     from .capture import Group
 
 PERCENTILES = (("min", 0), ("p50", 50), ("p90", 90), ("p99", 99), ("p99.9", "99.9"), ("max", 100))

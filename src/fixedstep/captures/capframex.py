@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..arguments import shown
+from .._arguments import shown
 from .capture import Collector
 from .decimal_text import nanoseconds
 from .json_stream import Cursor, Number

@@ -23,7 +23,7 @@ from heapq import merge
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NoReturn
 
-from ..arguments import U64_MAX
+from .._arguments import U64_MAX
 from ..timing import percentage
 from .limits import MOST_FRAMES, MOST_GROUPS
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ..arguments import shown
+from .._arguments import shown
 from .capture import Capture, Collector, Spans
 from .decimal_text import nanoseconds
 from .json_stream import Cursor, Number

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 
-from ..arguments import U64_MAX
+from .._arguments import U64_MAX
 
 #: The units that text may be in, and how many decimal places lie between each and a nanosecond.
 UNITS = {"s": 9, "ms": 6, "us": 3, "ns": 0}

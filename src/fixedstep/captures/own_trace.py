@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..records import trace
 from ..time import saturating_since
-from . import trace
 from .capture import Collector
 
 if TYPE_CHECKING:

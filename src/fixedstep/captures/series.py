@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..backend import core
+from .._select import core
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -67,7 +67,7 @@ def _parse(argv: Sequence[str] | None, arguments: argparse.Namespace) -> None:
 def _file_errors() -> tuple[type[Exception], ...]:
     """What a file that cannot be read raises."""
     from ..captures import CaptureError
-    from ..captures.trace import TraceError
+    from ..records.trace import TraceError
     from ..sim.recording import ReplayError
 
     return CaptureError, ReplayError, TraceError

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from .. import FrameLoop, FramePlan, StateHash, Step, StepBudget
-    from ..captures.trace import TraceWriter
+    from ..records.trace import TraceWriter
 
 _SECOND = 10**9
 _MILLISECOND = 10**6
@@ -147,7 +147,7 @@ class Demo:
     def play(self, span: int, stall: int, recording: TextIO | None = None) -> None:
         """Run for ``span`` nanoseconds, or until Ctrl-C, with one stall of ``stall`` nanoseconds in
         the middle; write the trace to ``recording``."""
-        from ..captures.trace import TraceWriter
+        from ..records.trace import TraceWriter
 
         held = self._interruption.held
         writer = None
@@ -310,7 +310,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     import fixedstep
 
-    from ..backend import core
+    from .._select import core
     from ..host import monotonic
     from .layout import decimal, digest, milliseconds, pairs, printable, schedule, seconds
 

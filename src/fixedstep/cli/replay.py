@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from ..captures.trace import Operation, Trace
+    from ..records.trace import Operation, Trace
     from ..reference import FramePlan
 
 
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Plan, compare, print."""
     from .. import reference
     from ..captures.source import opened
-    from ..captures.trace import Reader
+    from ..records.trace import Reader
     from .cores import native_core
     from .layout import digest, pairs, printable, schedule, table
 

@@ -17,7 +17,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from .. import FrameLoop, FrameStats, Rate, StepBudget
-from ..arguments import shown
+from .._arguments import shown
 from ..time import Timestamp
 from . import monotonic
 from .pacer import FramePacer, StandstillWatch

@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from .. import Alpha, FrameLoop, FramePlan, FrameStats, Rate, StepBudget, Timestep
-from ..arguments import shown, timestamp
+from .._arguments import shown, timestamp
 from ..time import Timestamp
 from . import monotonic
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 
-from ..arguments import timestamp
+from .._arguments import timestamp
 from ..time import Nanos, Timestamp
 
 #: The longest single sleep, in nanoseconds. Systems refuse sleeps of centuries; an hour at a time

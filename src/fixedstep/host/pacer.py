@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..arguments import nanos, shown, timestamp
+from .._arguments import nanos, shown, timestamp
 from ..time import Nanos, Rate, Timestamp
 from ..timing import FrameTiming
 from . import monotonic

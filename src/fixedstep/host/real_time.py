@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..arguments import nanos, timestamp
+from .._arguments import nanos, timestamp
 from ..time import Nanos, Timestamp
 
 _NOTHING = Nanos(0)

@@ -22,7 +22,7 @@ from .replay import Comparison, Divergence, compare, first_divergence, play
 from .session import SHOW_CURRENT, Fault, FrameReport, Mode, Session, SessionModeError, Tick
 from .speed_clock import SpeedClock
 from .tick_input import CANCEL, PRESS, RELEASE, REST, ActionState, TickInput, Transition
-from .tick_trace import TickTrace, TracedTick
+from .tick_log import TickTrace, TracedTick
 from .timers import Cadence, Deadline, TickExhausted, TimerId, TimerOverflow, TimerQueue
 
 __all__ = [

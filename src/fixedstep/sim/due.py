@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..arguments import timestamp, wrong_plan
+from .._arguments import timestamp, wrong_plan
 from ..time import Timestamp
 
 if TYPE_CHECKING:

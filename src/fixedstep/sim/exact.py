@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import SupportsIndex, TypeAlias
 
-from ..arguments import U64_MAX, integer, shown
+from .._arguments import U64_MAX, integer, shown
 
 Exact: TypeAlias = SupportsIndex | Fraction
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple, SupportsIndex
 
 from .. import FrameLoop
-from ..arguments import U64_MAX, count, nanos, shown, timestamp
+from .._arguments import U64_MAX, count, nanos, shown, timestamp
 from ..time import Nanos, Rate, StepBudget, Timestamp, Timestep, scale_and_unit
 
 LONGEST_FRAME = Nanos(250_000_000)

@@ -29,7 +29,7 @@ from typing import (
     overload,
 )
 
-from ..arguments import integer, positive, shown
+from .._arguments import integer, positive, shown
 from .exact import plain
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import Literal, SupportsIndex, TypeAlias
 
-from ..arguments import U32_MAX, positive, shown
+from .._arguments import U32_MAX, positive, shown
 from .tick_input import (
     CANCEL,
     PRESS,

@@ -27,7 +27,7 @@ from enum import Enum
 from threading import RLock
 from typing import Any, NamedTuple, Protocol, SupportsIndex
 
-from ..arguments import positive, shown
+from .._arguments import positive, shown
 
 
 class MailboxFull(RuntimeError):

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import NamedTuple, SupportsIndex
 
-from ..arguments import integer, positive, shown
+from .._arguments import integer, positive, shown
 
 _RECORDS = "a whole number of records"
 _CAPACITY_FIX = "64 is the default"

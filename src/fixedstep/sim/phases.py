@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from ..arguments import shown
+from .._arguments import shown
 
 
 class Phase(Enum):

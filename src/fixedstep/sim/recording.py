@@ -35,8 +35,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn, SupportsIndex, TextIO, TypeAlias
 
-from .. import StateHash, __version__, json_line
-from ..arguments import I64_MIN, U32_MAX, U64_MAX, count, integer, shown
+from .. import StateHash, __version__
+from .._arguments import I64_MIN, U32_MAX, U64_MAX, count, integer, shown
+from ..records import lines
 from ..time import Nanos, Rate, StepBudget, Timestep
 from .phases import Phase
 from .tick_input import TickInput, action_names
@@ -484,7 +485,7 @@ class Recording:
         if not whole and len(text) == LONGEST_LINE:
             self._refuse(f"is longer than {LONGEST_LINE} characters; this is no recording")
         try:
-            line = json_line.loads(text, floats=False)
+            line = lines.loads(text, floats=False)
         except ValueError as error:
             if not whole:
                 return None, len(text)

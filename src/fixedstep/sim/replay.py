@@ -15,7 +15,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from ..arguments import shown
+from .._arguments import shown
 from .phases import Phase
 from .recording import RESERVED, Policies, RecordedFault, RecordedTick, Recording
 

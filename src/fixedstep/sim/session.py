@@ -45,7 +45,7 @@ from typing import (
 )
 
 from .. import FrameLoop, FramePlan
-from ..arguments import U64_MAX, count, shown, timestamp
+from .._arguments import U64_MAX, count, shown, timestamp
 from ..time import Alpha, Nanos, Rate, Step, StepBudget, Timestamp, Timestep
 from .frame_clock import LONGEST_FRAME, FrameClock
 from .input_bridge import InputBridge, Sample, TransitionQueue
@@ -62,7 +62,7 @@ from .recording import (
     plain,
 )
 from .tick_input import TickInput
-from .tick_trace import TickTrace, TracedTick
+from .tick_log import TickTrace, TracedTick
 from .timers import TickExhausted
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from math import lcm
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 from .. import FrameLoop, FramePlan
-from ..arguments import U32_MAX, U64_MAX, count, nanos, positive, shown, timestamp
+from .._arguments import U32_MAX, U64_MAX, count, nanos, positive, shown, timestamp
 from ..time import (
     ORIGIN,
     Nanos,

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from ..arguments import I64_MAX, I64_MIN, U32_MAX, integer, shown
+from .._arguments import I64_MAX, I64_MIN, U32_MAX, integer, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

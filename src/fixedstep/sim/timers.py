@@ -40,7 +40,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeVar
 
-from ..arguments import U64_MAX, integer, positive, shown
+from .._arguments import U64_MAX, integer, positive, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

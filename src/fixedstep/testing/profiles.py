@@ -12,7 +12,7 @@ from itertools import cycle
 from math import gcd
 from typing import TYPE_CHECKING, SupportsIndex
 
-from ..arguments import U64_MAX, nanos, positive, timestamp
+from .._arguments import U64_MAX, nanos, positive, timestamp
 from ..time import ORIGIN, Nanos, Timestamp
 
 if TYPE_CHECKING:

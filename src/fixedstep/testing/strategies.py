@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import U64_MAX, nanos, positive
+from .._arguments import U64_MAX, nanos, positive
 from ..sim.frame_clock import LONGEST_FRAME
 from ..time import Nanos, Timestamp
 

@@ -28,12 +28,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsIndex, Text
 
 import fixedstep
 
-from .. import arguments, json_line
-from ..arguments import U32_MAX, U64_MAX, shown
+from .. import _arguments
+from .._arguments import U32_MAX, U64_MAX, shown
+from ..captures.capture import CaptureError
+from ..captures.limits import LONGEST_TAIL, LONGEST_TRACE_LINE
+from ..captures.source import opened
 from ..time import Rate, StepBudget, Timestamp, Timestep
-from .capture import CaptureError
-from .limits import LONGEST_TAIL, LONGEST_TRACE_LINE
-from .source import opened
+from . import lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +86,7 @@ class TraceWriter:
             step = f'"rate":[{timestep.numerator},{timestep.denominator}]'
         else:
             step = f'"timestep":{timestep.nanos}'
-        anchor = arguments.timestamp(start, "start")
+        anchor = _arguments.timestamp(start, "start")
         self._file = file
         self._write(
             f'{{"format":"{FORMAT}","version":{VERSION},{step},"budget":{budget.steps},'
@@ -98,15 +99,15 @@ class TraceWriter:
 
     def frame(self, now: Timestamp, digest: SupportsIndex | None = None) -> None:
         """Record a ``begin_frame(now)``; ``digest`` is the stats' ``schedule_hash`` after it."""
-        at = arguments.timestamp(now)
+        at = _arguments.timestamp(now)
         if digest is None:
             self._write(f'["frame", {at}]')
         else:
-            self._write(f'["frame", {at}, "0x{arguments.count(digest, "digest"):016x}"]')
+            self._write(f'["frame", {at}, "0x{_arguments.count(digest, "digest"):016x}"]')
 
     def resync(self, now: Timestamp) -> None:
         """Record a ``resync(now)``."""
-        self._write(f'["resync", {arguments.timestamp(now)}]')
+        self._write(f'["resync", {_arguments.timestamp(now)}]')
 
     def finish(self, stats: fixedstep.FrameStats) -> None:
         """Write the footer, which tells a whole recording from one that was cut off."""
@@ -210,7 +211,7 @@ class Reader:
             )
         try:
             text = (raw.removeprefix(BOM_UTF8) if self._line == 1 else raw).decode("utf-8")
-            return json_line.loads(text, floats=True), True
+            return lines.loads(text, floats=True), True
         except ValueError as error:  # a UnicodeDecodeError is a ValueError too
             if not whole:
                 return None, False

@@ -146,7 +146,7 @@ class FramePlans(Sequence["FramePlan"]):
 
 
 def _restore(scale: int, unit: int, *columns: array[int]) -> FramePlans:
-    from .backend import core  # at call time: the cores themselves import this file
+    from ._select import core  # at call time: the cores themselves import this file
 
     if [getattr(column, "typecode", None) for column in columns] != list(_TYPECODES) or (
         len({len(column) for column in columns}) != 1

@@ -1,6 +1,6 @@
 """A trace from a running game, in two lines: what a player can send when the game stuttered.
 
-The file is a trace as `fixedstep.captures.trace` describes it, so ``fixedstep replay`` plans it
+The file is a trace as `fixedstep.records.trace` describes it, so ``fixedstep replay`` plans it
 again and ``fixedstep analyze`` says what another schedule would have done. Lines are held back and
 written in blocks of whole lines: a system call for each frame would cost more than its plan.
 What a process that is killed loses is less than one block, and never half a line; one that ends in

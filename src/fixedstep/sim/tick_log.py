@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
 
-from ..arguments import U32_MAX, positive
+from .._arguments import U32_MAX, positive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

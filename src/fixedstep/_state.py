@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
-from .arguments import U32_MAX, count, positive, remainder, timestamp
+from ._arguments import U32_MAX, count, positive, remainder, timestamp
 from .time import ORIGIN, Rate, StepBudget, Timestamp, Timestep, budget_steps, scale_and_unit
 
 FNV_OFFSET = 0xCBF29CE484222325

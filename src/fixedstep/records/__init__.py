@@ -1,0 +1,1 @@
+"""What is written down: traces of frames, recordings of ticks, and how two of them are compared."""
