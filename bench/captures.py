@@ -22,7 +22,7 @@ from array import array
 from itertools import accumulate
 from pathlib import Path
 
-from fixedstep import FrameLoop, FrameStats, StepBudget, Timestep
+from fixedstep import FrameLoop, FrameStats, StepBudget, Timestamp, Timestep
 
 ROWS = 1_000_000
 SEED = 7
@@ -106,7 +106,7 @@ def planned(rows: int) -> tuple[float, float]:
     times = memoryview(array("Q", accumulate(spans)))
 
     def batches() -> tuple[int, int, int]:
-        loop, stats = FrameLoop(Timestep.HZ_60, StepBudget(5)), FrameStats()
+        loop, stats = FrameLoop(Timestep.HZ_60, StepBudget(5), start=Timestamp(0)), FrameStats()
         for begin in range(0, rows, BLOCK):
             loop.begin_frames(times[begin : begin + BLOCK], stats)
         return stats.ticks, stats.steps_dropped, loop.remainder

@@ -39,7 +39,8 @@ uint64_t yardstick_hash(const unsigned char *data, size_t size, size_t repeats)
 uint64_t yardstick_digest(const uint64_t *timestamps, size_t count, uint64_t unit, uint32_t budget,
                           uint64_t start)
 {
-    fs_loop loop = {.scale = 1, .unit = unit, .last = start, .budget = budget};
+    fs_loop loop = {.scale = 1, .unit = unit, .rate_scale = 1, .rate_unit = unit, .last = start,
+                    .budget = budget, .started = 1};
     uint64_t state = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < count; i++) {
         const fs_plan plan = fs_loop_begin_frame(&loop, timestamps[i]);

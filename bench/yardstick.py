@@ -39,7 +39,8 @@ def _compiled() -> ctypes.CDLL:
     """The library; compiled when the first row asks for it, since most rows do not."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "yardstick.so"
-        subprocess.run([*compiler(), "-shared", str(SOURCE), "-o", str(path)], check=True)
+        sources = [str(SOURCE), str(SOURCE.parent.parent / "csrc" / "core" / "fs_schedule.c")]
+        subprocess.run([*compiler(), "-shared", *sources, "-o", str(path)], check=True)
         library = ctypes.CDLL(str(path))
     size, u64, u32 = ctypes.c_size_t, ctypes.c_uint64, ctypes.c_uint32
     library.yardstick_hash.argtypes = (ctypes.c_char_p, size, size)

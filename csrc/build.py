@@ -16,7 +16,10 @@ from pathlib import Path
 from cffi import FFI
 
 CDEF = """
-typedef struct { uint64_t scale, unit, last, bank, tick; uint32_t budget; } fs_loop;
+typedef struct {
+    uint64_t scale, unit, last, bank, tick, rate_scale, rate_unit, fast_below;
+    uint32_t budget, started;
+} fs_loop;
 typedef struct {
     uint64_t first_tick, dropped, remainder, scale, unit;
     uint32_t step_count;
@@ -78,7 +81,6 @@ def _constants(tree: ast.Module) -> dict[str, ast.expr]:
 def docstrings() -> dict[str, str]:
     """The text of each ``fs_doc_*`` array in csrc/python/fs_docs.h."""
     constants = _constants(ast.parse(STATE.read_text(encoding="utf-8")))
-    constants["ORIGIN"] = ast.Constant(0)
     docs = {}
     for kind in ast.parse(REFERENCE.read_text(encoding="utf-8")).body:
         if not isinstance(kind, ast.ClassDef):

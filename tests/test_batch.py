@@ -94,7 +94,9 @@ def test_a_batch_of_any_length_equals_its_frames(
 ) -> None:
     """Lengths around the blocks that timestamps are read in."""
     nows = hostile(count)
-    single, batch = (core.FrameLoop(Timestep(10), StepBudget(3)) for _ in range(2))
+    single, batch = (
+        core.FrameLoop(Timestep(10), StepBudget(3), start=Timestamp(0)) for _ in range(2)
+    )
     expected, stats = core.FrameStats(), core.FrameStats()
     plans = one_by_one(single, nows, expected)
     result = batch.begin_frames(form(nows), stats)
@@ -105,13 +107,17 @@ def test_a_batch_of_any_length_equals_its_frames(
         assert stats.ticks > 0
         assert stats.steps_dropped > 0
     digested = core.FrameStats()
-    core.FrameLoop(Timestep(10), StepBudget(3)).digest_frames(form(nows), digested)
+    core.FrameLoop(Timestep(10), StepBudget(3), start=Timestamp(0)).digest_frames(
+        form(nows), digested
+    )
     assert digested == expected
 
 
 def test_batches_follow_one_another(core: Core) -> None:
     nows = hostile(100)
-    whole, parts = (core.FrameLoop(Timestep(10), StepBudget(3)) for _ in range(2))
+    whole, parts = (
+        core.FrameLoop(Timestep(10), StepBudget(3), start=Timestamp(0)) for _ in range(2)
+    )
     stats, tally = core.FrameStats(), core.FrameStats()
     whole.begin_frames(array("Q", nows), stats)
     for start in range(0, 100, 30):
@@ -122,14 +128,17 @@ def test_batches_follow_one_another(core: Core) -> None:
 
 
 def test_stats_are_left_alone_where_none_are_given(core: Core) -> None:
-    loop = core.FrameLoop(Timestep(10))
+    loop = core.FrameLoop(Timestep(10), start=Timestamp(0))
     assert len(loop.begin_frames(array("Q", [10]))) == 1
     assert len(loop.begin_frames(array("Q", [20]), None)) == 1
     assert loop.tick == 2
 
 
 def test_an_empty_batch_changes_nothing(core: Core) -> None:
-    loop, stats = core.FrameLoop(Timestep(10), tick=5, remainder=3), core.FrameStats(1, 2, 3, 4)
+    loop, stats = (
+        core.FrameLoop(Timestep(10), start=Timestamp(0), tick=5, remainder=3),
+        core.FrameStats(1, 2, 3, 4),
+    )
     before = copy.copy(loop)
     empties: list[Any] = [[], (), array("Q"), np.zeros(0, dtype="u8"), iter([]), range(0)]
     for empty in empties:
@@ -166,19 +175,23 @@ NOWS = [5, 10, 31, 31, 7, 90]
     ],
 )
 def test_timestamps_come_from_any_buffer_or_iterable(core: Core, source: Callable[[], Any]) -> None:
-    expected = core.FrameLoop(Timestep(10)).begin_frames([Timestamp(now) for now in NOWS])
+    expected = core.FrameLoop(Timestep(10), start=Timestamp(0)).begin_frames(
+        [Timestamp(now) for now in NOWS]
+    )
     assert sum(expected.step_count) > 0
-    loop = core.FrameLoop(Timestep(10))
+    loop = core.FrameLoop(Timestep(10), start=Timestamp(0))
     assert loop.begin_frames(source()) == expected
     stats, tally = core.FrameStats(), core.FrameStats()
-    core.FrameLoop(Timestep(10)).begin_frames(source(), stats)
-    core.FrameLoop(Timestep(10)).digest_frames(source(), tally)
+    core.FrameLoop(Timestep(10), start=Timestamp(0)).begin_frames(source(), stats)
+    core.FrameLoop(Timestep(10), start=Timestamp(0)).digest_frames(source(), tally)
     assert tally == stats
     assert stats.frames == len(NOWS)
 
 
 def test_a_range_is_an_iterable_like_any_other(core: Core) -> None:
-    plans = core.FrameLoop(Timestep(10)).begin_frames(map(Timestamp, range(0, 40, 5)))
+    plans = core.FrameLoop(Timestep(10), start=Timestamp(0)).begin_frames(
+        map(Timestamp, range(0, 40, 5))
+    )
     assert list(plans.step_count) == [0, 0, 1, 0, 1, 0, 1, 0]
 
 
@@ -216,7 +229,10 @@ def test_a_range_is_an_iterable_like_any_other(core: Core) -> None:
 def test_a_source_of_the_wrong_kind_is_refused(
     core: Core, source: Any, error: type[Exception], says: str
 ) -> None:
-    loop, stats = core.FrameLoop(Timestep(10), tick=5), core.FrameStats(1, 2, 3, 4)
+    loop, stats = (
+        core.FrameLoop(Timestep(10), start=Timestamp(0), tick=5),
+        core.FrameStats(1, 2, 3, 4),
+    )
     before = copy.copy(loop)
     for call in (loop.begin_frames, loop.digest_frames):
         with pytest.raises(error, match=says) as caught:
@@ -232,7 +248,10 @@ def test_a_bad_item_names_its_position_and_nothing_is_applied(
     core: Core, position: int, form: Callable[[list[Any]], Any]
 ) -> None:
     nows: list[Any] = list(range(0, 4 * (position + 3), 4))
-    loop, stats = core.FrameLoop(Timestep(10), tick=5), core.FrameStats(1, 2, 3, 4)
+    loop, stats = (
+        core.FrameLoop(Timestep(10), start=Timestamp(0), tick=5),
+        core.FrameStats(1, 2, 3, 4),
+    )
     before = copy.copy(loop)
     bad_items: list[Any] = [1.5, "5", None, -1, 2**64]
     for bad in bad_items:
@@ -250,11 +269,11 @@ def test_an_error_from_an_iterator_comes_through_and_nothing_is_applied(core: Co
         yield from map(Timestamp, range(0, 10 * BLOCK, 5))
         raise LookupError("the file ended")
 
-    loop, stats = core.FrameLoop(Timestep(10)), core.FrameStats()
+    loop, stats = core.FrameLoop(Timestep(10), start=Timestamp(0)), core.FrameStats()
     for call in (loop.begin_frames, loop.digest_frames):
         with pytest.raises(LookupError, match="the file ended"):
             call(failing(), stats)
-        assert loop == core.FrameLoop(Timestep(10))
+        assert loop == core.FrameLoop(Timestep(10), start=Timestamp(0))
         assert stats == core.FrameStats()
 
 
@@ -266,7 +285,7 @@ def test_an_iterator_is_drained_once_and_in_order(core: Core) -> None:
             seen.append(now)
             yield Timestamp(now)
 
-    plans = core.FrameLoop(Timestep(1)).begin_frames(counting())
+    plans = core.FrameLoop(Timestep(1), start=Timestamp(0)).begin_frames(counting())
     assert len(plans) == 3 * BLOCK
     assert seen == list(range(3 * BLOCK))
 
@@ -289,8 +308,8 @@ def test_an_iterator_that_uses_the_loop_is_found_out(
     core: Core, method: str, after: int, use: Callable[[FrameLoop, FrameStats], object]
 ) -> None:
     """The batch worked on a copy; taking it over would undo what the iterator did."""
-    loop, stats = core.FrameLoop(Timestep(10)), core.FrameStats()
-    shadow, tally = core.FrameLoop(Timestep(10)), core.FrameStats()
+    loop, stats = core.FrameLoop(Timestep(10), start=Timestamp(0)), core.FrameStats()
+    shadow, tally = core.FrameLoop(Timestep(10), start=Timestamp(0)), core.FrameStats()
 
     def meddling() -> Iterator[Timestamp]:
         for k in range(after + 5):
@@ -306,7 +325,10 @@ def test_an_iterator_that_uses_the_loop_is_found_out(
 
 
 def test_an_iterator_may_use_another_loop(core: Core) -> None:
-    loop, other = core.FrameLoop(Timestep(10)), core.FrameLoop(Timestep(10))
+    loop, other = (
+        core.FrameLoop(Timestep(10), start=Timestamp(0)),
+        core.FrameLoop(Timestep(10), start=Timestamp(0)),
+    )
 
     def nested() -> Iterator[Timestamp]:
         for now in range(0, 50, 5):
@@ -327,7 +349,7 @@ def test_an_iterator_that_resizes_its_own_source_is_harmless(core: Core) -> None
             if len(nows) == 10:
                 nows.clear()
 
-    plans = core.FrameLoop(Timestep(10)).begin_frames(shrinking())
+    plans = core.FrameLoop(Timestep(10), start=Timestamp(0)).begin_frames(shrinking())
     assert len(plans) == 10
 
 
@@ -344,10 +366,10 @@ class Lying:
     def __iter__(self):
         return iter(range(20_000))
 
-expected = core.FrameLoop(Timestep(10)).begin_frames(range(20_000))
+expected = core.FrameLoop(Timestep(10), start=0).begin_frames(range(20_000))
 assert sum(expected.step_count) == 1999
 for length in (0, 1, 19_999, 20_001, 10**6, 2**40, 2**61, 2**62, 2**63 - 1):
-    loop = core.FrameLoop(Timestep(10))
+    loop = core.FrameLoop(Timestep(10), start=0)
     assert loop.begin_frames(Lying(length)) == expected, length
     assert loop.tick == 1999
 """
@@ -374,7 +396,7 @@ def test_a_length_that_fails_is_not_needed(core: Core) -> None:
         def __iter__(self) -> Iterator[Timestamp]:
             return map(Timestamp, range(0, 30, 5))
 
-    assert len(core.FrameLoop(Timestep(10)).begin_frames(Unmeasurable())) == 6
+    assert len(core.FrameLoop(Timestep(10), start=Timestamp(0)).begin_frames(Unmeasurable())) == 6
 
 
 # the buffer while it is read
@@ -382,7 +404,7 @@ def test_a_length_that_fails_is_not_needed(core: Core) -> None:
 
 def test_a_buffer_is_free_again_afterwards(core: Core) -> None:
     """After success and after every failure; a kept view would forbid its owner to resize."""
-    loop, nows = core.FrameLoop(Timestep(10)), array("Q", [10, 20])
+    loop, nows = core.FrameLoop(Timestep(10), start=Timestamp(0)), array("Q", [10, 20])
     loop.begin_frames(nows)
     nows.append(30)
     loop.digest_frames(nows, core.FrameStats())
@@ -402,10 +424,10 @@ def test_a_buffer_is_free_again_afterwards(core: Core) -> None:
 def test_a_released_view_is_refused(core: Core) -> None:
     view = memoryview(array("Q", [1, 2]))
     view.release()
-    loop = core.FrameLoop(Timestep(10))
+    loop = core.FrameLoop(Timestep(10), start=Timestamp(0))
     with pytest.raises(ValueError, match="released"):
         loop.begin_frames(view)
-    assert loop == core.FrameLoop(Timestep(10))
+    assert loop == core.FrameLoop(Timestep(10), start=Timestamp(0))
 
 
 def test_a_buffer_cannot_be_resized_while_a_batch_reads_it(core: Core) -> None:
@@ -416,7 +438,7 @@ def test_a_buffer_cannot_be_resized_while_a_batch_reads_it(core: Core) -> None:
     sizes: list[int] = []
 
     def plan() -> None:
-        sizes.append(len(core.FrameLoop(Timestep(10)).begin_frames(nows)))
+        sizes.append(len(core.FrameLoop(Timestep(10), start=Timestamp(0)).begin_frames(nows)))
 
     refused = 0
     for _ in range(200):
@@ -451,7 +473,7 @@ def test_a_buffer_that_is_written_while_it_is_read_gives_old_or_new_numbers(core
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        loop = core.FrameLoop(Timestep(10))
+        loop = core.FrameLoop(Timestep(10), start=Timestamp(0))
         plans = [loop.begin_frames(nows) for _ in range(3)]
     finally:
         done.set()
@@ -466,7 +488,7 @@ def test_a_buffer_that_is_written_while_it_is_read_gives_old_or_new_numbers(core
 
 @pytest.fixture(scope="session")
 def plans(core: Core) -> FramePlans:
-    return core.FrameLoop(Timestep(10), StepBudget(2)).begin_frames(
+    return core.FrameLoop(Timestep(10), StepBudget(2), start=Timestamp(0)).begin_frames(
         [Timestamp(now) for now in (5, 10, 31, 31, 99)]
     )
 
@@ -564,21 +586,27 @@ def test_numpy_takes_a_column_without_a_copy(plans: FramePlans, name: str) -> No
 
 
 def test_a_column_outlives_its_batch(core: Core) -> None:
-    column = core.FrameLoop(Timestep(10)).begin_frames(array("Q", range(0, 1000, 5))).remainder
+    column = (
+        core.FrameLoop(Timestep(10), start=Timestamp(0))
+        .begin_frames(array("Q", range(0, 1000, 5)))
+        .remainder
+    )
     assert list(column[:4]) == [0, 5, 0, 5]
 
 
 def test_the_columns_hold_the_largest_numbers(core: Core) -> None:
-    loop = core.FrameLoop(Timestep(1), StepBudget(U32_MAX), tick=U64_MAX - 1)
+    loop = core.FrameLoop(Timestep(1), StepBudget(U32_MAX), start=Timestamp(0), tick=U64_MAX - 1)
     plans = loop.begin_frames(array("Q", [U64_MAX]))
     assert numbers(plans[0]) == (U64_MAX - 1, U32_MAX, U64_MAX - U32_MAX, 0)
-    slow = core.FrameLoop(Timestep(U64_MAX)).begin_frames(array("Q", [U64_MAX - 1]))
+    slow = core.FrameLoop(Timestep(U64_MAX), start=Timestamp(0)).begin_frames(
+        array("Q", [U64_MAX - 1])
+    )
     assert list(slow.remainder) == [U64_MAX - 1]
 
 
 def test_batches_compare_by_value(core: Core) -> None:
     def batch(dt: int, *nows: int) -> FramePlans:
-        return core.FrameLoop(Timestep(dt)).begin_frames(array("Q", nows))
+        return core.FrameLoop(Timestep(dt), start=Timestamp(0)).begin_frames(array("Q", nows))
 
     assert batch(10, 5, 7) == batch(10, 5, 7)
     assert hash(batch(10, 5, 7)) == hash(batch(10, 5, 7))
@@ -589,7 +617,7 @@ def test_batches_compare_by_value(core: Core) -> None:
 
 
 def test_a_pickled_batch_takes_the_memory_of_its_columns(core: Core) -> None:
-    plans = core.FrameLoop(Timestep(10)).begin_frames(array("Q", range(1000)))
+    plans = core.FrameLoop(Timestep(10), start=Timestamp(0)).begin_frames(array("Q", range(1000)))
     data = pickle.dumps(plans)
     assert pickle.loads(data) == plans
     assert 28 * 1000 < len(data) < 28 * 1000 + 500
@@ -597,7 +625,7 @@ def test_a_pickled_batch_takes_the_memory_of_its_columns(core: Core) -> None:
 
 def test_digest_frames_keeps_no_plan(core: Core) -> None:
     stats = core.FrameStats()
-    digest: Any = core.FrameLoop(Timestep(10)).digest_frames
+    digest: Any = core.FrameLoop(Timestep(10), start=Timestamp(0)).digest_frames
     assert digest(array("Q", range(100)), stats) is None
     assert stats.frames == 100
 
@@ -607,7 +635,10 @@ def test_a_batch_of_both_cores_is_the_same(native: Core, reference: Core) -> Non
     for timestep in (Timestep(10), Rate(60_000, 1001), Rate(10**8)):
         answers = []
         for core in (native, reference):
-            loop, stats = core.FrameLoop(timestep, StepBudget(2)), core.FrameStats()
+            loop, stats = (
+                core.FrameLoop(timestep, StepBudget(2), start=Timestamp(0)),
+                core.FrameStats(),
+            )
             answers.append((loop.begin_frames(nows, stats), loop, stats))
         assert answers[0] == answers[1]
         assert answers[0][2].frames == 20_000
@@ -616,14 +647,14 @@ def test_a_batch_of_both_cores_is_the_same(native: Core, reference: Core) -> Non
 def test_columns_of_megabytes_hold_what_the_loop_planned(native: Core) -> None:
     """Columns this large get memory in another way. The reference would take seconds over it."""
     nows = array("Q", range(0, 600_000 * 7, 7))
-    loop, tally = native.FrameLoop(Timestep(10)), native.FrameStats()
+    loop, tally = native.FrameLoop(Timestep(10), start=Timestamp(0)), native.FrameStats()
     plans = loop.begin_frames(nows, tally)
     assert plans.first_tick.nbytes > 2**22
     assert sum(plans.step_count) == loop.tick == tally.ticks == nows[-1] // 10
     assert list(plans.remainder[:5]) == [0, 7, 4, 1, 8]
     assert plans[-1] == native.FramePlan(loop.tick - 1, 1, 0, nows[-1] % 10, Timestep(10))
     alone = native.FrameStats()
-    native.FrameLoop(Timestep(10)).digest_frames(nows, alone)
+    native.FrameLoop(Timestep(10), start=Timestamp(0)).digest_frames(nows, alone)
     assert alone == tally
 
 
@@ -631,4 +662,4 @@ def test_a_source_is_checked_before_room_is_made_for_its_plans(core: Core) -> No
     """A view of one number, 2**40 times over: no memory would do, and none must be asked for."""
     endless = np.broadcast_to(np.uint64(0), (2**40,))
     with pytest.raises(BufferError, match="must be C-contiguous"):
-        core.FrameLoop().begin_frames(endless)
+        core.FrameLoop(start=Timestamp(0)).begin_frames(endless)

@@ -356,7 +356,7 @@ def test_c08_resolution_does_not_fade_with_uptime(core: Core) -> None:
     late = 1_048_576 * SECOND
     plan = make_loop(core, 33_333_333, budget=1).begin_frame(Timestamp(late))
     assert due(plan) == 31_457_280
-    exact = core.FrameLoop(Rate(30), StepBudget(1)).begin_frame(Timestamp(late))
+    exact = core.FrameLoop(Rate(30), StepBudget(1), start=Timestamp(0)).begin_frame(Timestamp(late))
     assert due(exact) == 31_457_280
     assert exact.remainder == 0
 
@@ -427,13 +427,13 @@ def test_f01_a_rounded_step_drifts_over_an_hour(core: Core, dt: int, ticks: int,
 
 
 def test_f01_an_exact_rate_does_not(core: Core) -> None:
-    loop = core.FrameLoop(Rate(60), StepBudget(U32_MAX))
+    loop = core.FrameLoop(Rate(60), StepBudget(U32_MAX), start=Timestamp(0))
     plan = loop.begin_frame(Timestamp(3_600 * SECOND))
     assert (plan.step_count, plan.remainder) == (216_000, 0)
 
 
 def test_f01_a_tick_of_a_rate_is_due_at_the_next_whole_nanosecond(core: Core) -> None:
-    loop = core.FrameLoop(Rate(60))
+    loop = core.FrameLoop(Rate(60), start=Timestamp(0))
     for k, first_due in enumerate([16_666_667, 33_333_334, 50_000_000], 1):
         assert first_due == -(-k * SECOND // 60)
         assert loop.begin_frame(Timestamp(first_due - 1)).step_count == 0
@@ -467,7 +467,7 @@ def test_f03_a_clock_in_whole_milliseconds_loses_steps(core: Core) -> None:
 
 
 def test_f04_a_timer_of_300_seconds_takes_300_seconds(core: Core) -> None:
-    exact = core.FrameLoop(Rate(60), StepBudget(U32_MAX))
+    exact = core.FrameLoop(Rate(60), StepBudget(U32_MAX), start=Timestamp(0))
     assert exact.begin_frame(Timestamp(300 * SECOND)).step_count == 18_000
     assert exact.simulated == 300 * SECOND
 
@@ -492,7 +492,9 @@ def test_f05_ten_tenths_are_one(core: Core) -> None:
 def test_f09_34_milliseconds_are_not_30_hz(core: Core) -> None:
     rounded = make_loop(core, 34 * MS, budget=U32_MAX).begin_frame(Timestamp(60 * SECOND))
     assert outcome(rounded) == (1_764, 1_764, 0, 24_000_000)
-    exact = core.FrameLoop(Rate(30), StepBudget(U32_MAX)).begin_frame(Timestamp(60 * SECOND))
+    exact = core.FrameLoop(Rate(30), StepBudget(U32_MAX), start=Timestamp(0)).begin_frame(
+        Timestamp(60 * SECOND)
+    )
     assert outcome(exact) == (1_800, 1_800, 0, 0)
 
 
@@ -504,7 +506,7 @@ def test_f10_the_odd_half_step_is_kept(core: Core) -> None:
 
 def test_f13_a_new_rate_does_not_price_old_ticks_again(core: Core) -> None:
     """A change of rate is a new loop; each loop's time is its own, and they add up."""
-    fast = core.FrameLoop(Rate(60), StepBudget(U32_MAX))
+    fast = core.FrameLoop(Rate(60), StepBudget(U32_MAX), start=Timestamp(0))
     fast.begin_frame(Timestamp(10 * SECOND))
     slow = core.FrameLoop(Rate(30), StepBudget(U32_MAX), fast.last)
     slow.begin_frame(Timestamp(11 * SECOND))

@@ -59,25 +59,32 @@ def scale_and_unit(timestep: Timestep | Rate) -> tuple[int, int]:
 class Structs:
     """The third path: the functions of csrc/core on structs, with no Python type between."""
 
-    def __init__(self, ffi: Any, lib: Any, *state: int) -> None:
+    def __init__(self, ffi: Any, lib: Any, *state: int | None) -> None:
         self.ffi, self.lib = ffi, lib
-        scale, unit, budget, last, bank, tick = state
+        scale, unit, budget, last, bank, tick, *rate = state
+        rate_scale, rate_unit = rate or (scale, unit)
         self.loop = ffi.new(
             "fs_loop *",
             {
                 "scale": scale,
                 "unit": unit,
                 "budget": budget,
-                "last": last,
+                "last": last or 0,
                 "bank": bank,
                 "tick": tick,
+                "rate_scale": rate_scale,
+                "rate_unit": rate_unit,
+                "started": last is not None,
             },
         )
         self.stats = ffi.new("fs_stats *", {"schedule_hash": BASIS})
 
-    def state(self) -> tuple[int, ...]:
+    def state(self) -> tuple[int | None, ...]:
         loop = self.loop
-        return loop.scale, loop.unit, loop.budget, loop.last, loop.bank, loop.tick
+        last = loop.last if loop.started else None
+        state = loop.scale, loop.unit, loop.budget, last, loop.bank, loop.tick
+        rate = loop.rate_scale, loop.rate_unit
+        return state if rate == (loop.scale, loop.unit) else (*state, *rate)
 
     def tally(self) -> tuple[int, ...]:
         stats = self.stats
@@ -114,22 +121,37 @@ def machine(
             self.snapshots: list[tuple[Any, ...]] = []
 
         @initialize(
-            timestep=timesteps, budget=budgets, start=u64, tick=u64, share=st.fractions(0, 1)
+            timestep=timesteps,
+            budget=budgets,
+            start=st.none() | u64,
+            tick=u64,
+            share=st.fractions(0, 1),
         )
         def make(
-            self, timestep: Timestep | Rate, budget: int, start: int, tick: int, share: Any
+            self, timestep: Timestep | Rate, budget: int, start: int | None, tick: int, share: Any
         ) -> None:
             scale, unit = scale_and_unit(timestep)
             bank = min(int(share * unit), unit - 1)
             self.reference, self.native = (
                 core.FrameLoop(
-                    timestep, StepBudget(budget), Timestamp(start), tick=tick, remainder=bank
+                    timestep,
+                    StepBudget(budget),
+                    None if start is None else Timestamp(start),
+                    tick=tick,
+                    remainder=bank,
                 )
                 for core in (reference, native)
             )
             self.reference_stats, self.native_stats = reference.FrameStats(), native.FrameStats()
             self.structs = Structs(ffi, lib, scale, unit, budget, start, bank, tick)
-            self.scale, self.unit = scale, unit
+
+        @property
+        def scale(self) -> int:
+            return int(self.structs.loop.rate_scale)
+
+        @property
+        def unit(self) -> int:
+            return int(self.structs.loop.rate_unit)
 
         def frame(self, now: int) -> None:
             expected = self.reference.begin_frame(Timestamp(now))
@@ -171,7 +193,7 @@ def machine(
         def frame_around_a_step(self, steps: int, offset: int) -> None:
             """Most numbers of 64 bits are eons away; these are where equality is decided."""
             ahead = steps * self.unit // self.scale + offset
-            self.frame(min(max(self.reference.last + ahead, 0), U64_MAX))
+            self.frame(min(max((self.reference.last or 0) + ahead, 0), U64_MAX))
 
         @rule(now=u64)
         def resync(self, now: int) -> None:
@@ -179,6 +201,35 @@ def machine(
             self.reference.resync(Timestamp(now))
             self.native.resync(Timestamp(now))
             lib.fs_loop_resync(self.structs.loop, now)
+
+        @rule(timestep=timesteps, top=st.integers(1, 2**33), bottom=st.integers(1, 12))
+        def another_speed(self, timestep: Timestep | Rate, top: int, bottom: int) -> None:
+            """On loops that are new but for their start and budget, where the unit may change."""
+            scale, unit = scale_and_unit(timestep)
+            if max(scale * top, unit * bottom) > U64_MAX:
+                return
+            seen["another speed"] += top != bottom
+            budget, last = self.reference.budget.steps, self.reference.last
+            self.structs = Structs(
+                self.structs.ffi,
+                self.structs.lib,
+                *(scale * top, unit * bottom, budget, last, 0, 0, scale, unit),
+            )
+            self.structs.stats[0] = ffi.new("fs_stats *", self.reference_stats._state())[0]
+            self.reference, self.native = (
+                core.FrameLoop(Rate(7), budget, last) for core in (reference, native)
+            )
+            for loop in (self.reference, self.native):
+                loop._set_scale(scale * top, unit * bottom, budget, timestep)
+
+        @rule(count=u64, back=u64)
+        def ticks_without_time(self, count: int, back: int) -> None:
+            for loop in (self.reference, self.native):
+                loop._skip_ticks(count)
+                tick = loop.tick
+                loop._take_back(min(back, tick))
+                assert loop.tick == tick - min(back, tick)
+            self.structs.loop.tick = self.reference.tick
 
         @rule(nows=st.lists(u64, max_size=12), keep=st.booleans())
         def batch(self, nows: list[int], keep: bool) -> None:
@@ -263,7 +314,7 @@ def test_three_paths_agree_after_every_operation(
         machine(native, reference, ffi, lib, seen),
         settings=settings(max_examples=max(settings().max_examples, 300), stateful_step_count=30),
     )
-    assert len(seen) == 8
+    assert len(seen) == 9
     assert min(seen.values()) >= 10, seen
 
 
@@ -293,7 +344,7 @@ def test_the_time_of_a_tick_needs_128_bits_and_gets_them(
     scale, unit = scale_and_unit(timestep)
     exact = min(tick * unit // scale, U64_MAX)
     assert lib.fs_sim_time(tick, scale, unit) == exact
-    assert native.FrameLoop(timestep, tick=tick).simulated == exact
+    assert native.FrameLoop(timestep, start=Timestamp(0), tick=tick).simulated == exact
 
 
 # properties of each core by itself

@@ -76,7 +76,7 @@ def test_the_steps_of_a_frame_fell_due_where_their_numbers_say(core: Core) -> No
 def delays(core: Core, stall_ms: int, resync: bool, by_due_time: bool) -> list[int]:
     """A game at 60 frames a second that stalls once, and is clicked every 100 ms after that: how
     long each click waits for its tick, in nanoseconds, on the clock."""
-    loop, clicks, waited = core.FrameLoop(Rate(60)), [], []
+    loop, clicks, waited = core.FrameLoop(Rate(60), start=Timestamp(0)), [], []
     for number in range(1, 200):
         now = number * 16_666_667 + (stall_ms * MS if number > 50 else 0)
         if number == 51 and resync:

@@ -61,6 +61,7 @@ class Entry(NamedTuple):
     unit: str
     low: int = 0
     high: int = U64_MAX
+    optional: bool = False
 
 
 NANOS = "a whole number of nanoseconds"
@@ -79,7 +80,17 @@ def plan(core: Core, *bad: Any, **more: Any) -> Any:
 ENTRIES = [
     Entry("begin_frame", lambda core, bad: loop(core).begin_frame(bad), "now", NANOS),
     Entry("resync", lambda core, bad: loop(core).resync(bad), "now", NANOS),
-    Entry("loop-start", lambda core, bad: core.FrameLoop(start=bad), "start", NANOS),
+    Entry("loop-start", lambda core, bad: core.FrameLoop(start=bad), "start", NANOS, optional=True),
+    Entry(
+        "loop-budget",
+        lambda core, bad: core.FrameLoop(Timestep(10), bad),
+        "budget",
+        "a whole number of steps a frame",
+        low=1,
+        high=U32_MAX,
+    ),
+    Entry("skip_ticks", lambda core, bad: loop(core)._skip_ticks(bad), "ticks", WHOLE),
+    Entry("take_back", lambda core, bad: loop(core, tick=U64_MAX)._take_back(bad), "ticks", WHOLE),
     Entry("loop-tick", lambda core, bad: loop(core, tick=bad), "tick", WHOLE),
     Entry("loop-remainder", lambda core, bad: loop(core, remainder=bad), "remainder", WHOLE),
     Entry("plan-first_tick", lambda core, bad: plan(core, first_tick=bad), "first_tick", WHOLE),
@@ -218,6 +229,8 @@ def refused(entry: Entry, core: Core, bad: Any) -> tuple[type[BaseException], st
 @every_entry
 def test_what_is_no_integer_is_a_type_error(core: Core, entry: Entry) -> None:
     for bad in NOT_INTEGERS:
+        if bad is None and entry.optional:
+            continue
         kind, message = refused(entry, core, bad)
         assert kind is TypeError
         start = f"{entry.argument} must be {entry.unit}"
@@ -303,6 +316,8 @@ def test_both_cores_refuse_in_the_same_words(native: Core, reference: Core, entr
     if entry.name in LIMITED:
         values.extend([10, U64_MAX])
     for bad in values:
+        if bad is None and entry.optional:
+            continue
         assert refused(entry, native, bad) == refused(entry, reference, bad)
     assert len(values) > 25
 
@@ -320,7 +335,7 @@ OTHERS: list[tuple[str, Callable[[Core, Any], object], list[Any]]] = [
     (
         "budget",
         lambda core, bad: core.FrameLoop(Timestep(10), bad),
-        [5, 1.5, "5", None, Timestep(5), Stranger(), StepBudget, "x" * 500],
+        [0, 1.5, "5", None, Timestep(5), Stranger(), StepBudget, "x" * 500],
     ),
     (
         "absorb_bytes",
@@ -534,6 +549,52 @@ def test_a_call_of_the_wrong_shape_is_a_type_error(
 ) -> None:
     with pytest.raises(TypeError):
         call(core)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ((60, 10**9 + 1, 5, Rate(60)), "unit must be a multiple of the rate's, 1000000000 for"),
+        ((60, 10**9, 5, Rate(60, 7)), "unit must be a multiple of the rate's, 7000000000 for"),
+        ((0, 10**9, 5, Rate(60)), "scale must be a whole number, at least 1, not 0"),
+        ((2**64, 10**9, 5, Rate(60)), "scale must be a whole number in 1 .. "),
+        ((60, 0, 5, Rate(60)), "unit must be a whole number, at least 1, not 0"),
+        ((60, 2**64, 5, Rate(60)), "unit must be a whole number in 1 .. "),
+        ((60, 10**9, 0, Rate(60)), "budget must be a whole number, at least 1, not 0"),
+        ((60, 10**9, 2**32, Rate(60)), "budget must be a whole number in 1 .. "),
+        ((60, 10**9, 5, 60), "timestep must be a Timestep or a Rate, not int 60"),
+        ((60, 10**9, 5), ""),
+    ],
+)
+def test_a_speed_that_does_not_fit_changes_nothing(
+    core: Core, change: tuple[Any, ...], says: str
+) -> None:
+    fresh = core.FrameLoop(Rate(60), start=Timestamp(0))
+    before = fresh._state()
+    with pytest.raises((TypeError, ValueError, OverflowError)) as caught:
+        fresh._set_scale(*change)
+    assert says in str(caught.value)
+    assert fresh._state() == before
+
+
+def test_the_unit_is_fixed_once_time_has_passed(core: Core) -> None:
+    for used in (
+        core.FrameLoop(Rate(60), start=Timestamp(0), tick=1),
+        core.FrameLoop(Rate(60), start=Timestamp(0), remainder=1),
+    ):
+        with pytest.raises(ValueError, match="unit must stay 1000000000 once time has passed, not"):
+            used._set_scale(60, 2 * 10**9, 5, Rate(60))
+        used._set_scale(30, 10**9, 5, Rate(60))
+        assert used._scale == 30
+
+
+def test_no_more_ticks_are_taken_back_than_were_planned(core: Core) -> None:
+    used = loop(core, tick=3)
+    with pytest.raises(ValueError, match="ticks must be at most those that were planned, not 4;"):
+        used._take_back(4)
+    assert used.tick == 3
+    used._take_back(Index(3))
+    assert used.tick == 0
 
 
 def test_arguments_can_be_named_as_documented(core: Core) -> None:

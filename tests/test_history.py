@@ -131,7 +131,7 @@ def test_sampling_never_writes_back() -> None:
 
 def digests(hz: int, sampled: bool, written_back: bool = False) -> list[int]:
     """The digest of every tick of two seconds, drawn at ``hz`` frames a second or not at all."""
-    loop, x, found = FrameLoop(Rate(60), StepBudget(1_000)), History(0), []
+    loop, x, found = FrameLoop(Rate(60), StepBudget(1_000), start=Timestamp(0)), History(0), []
     for frame in range(1, 2 * hz + 1):
         plan = loop.begin_frame(Timestamp(frame * 10**9 // hz))
         for tick in plan.ticks:
@@ -157,7 +157,7 @@ def test_the_simulation_does_not_depend_on_what_is_drawn() -> None:
 
 
 def test_a_point_in_integers_is_exact() -> None:
-    loop = FrameLoop(Timestep(30), StepBudget(5))
+    loop = FrameLoop(Timestep(30), StepBudget(5), start=Timestamp(0))
     plan = loop.begin_frame(Timestamp(40))
     assert plan.remainder == 10
     history = moved((100, -7, 5), (110, 3, 5))

@@ -68,7 +68,9 @@ def test_a_press_and_its_release_in_frames_without_a_tick_are_seen_by_the_next_t
             [{"jump": PRESS}, {"jump": HELD}, {"jump": RELEASE}, {"jump": REST}, {"jump": REST}], 1
         )
     ]
-    ticks = run_frames(FrameLoop(Timestep(33_333_333)), InputBridge(["jump"]), frames)
+    ticks = run_frames(
+        FrameLoop(Timestep(33_333_333), start=Timestamp(0)), InputBridge(["jump"]), frames
+    )
     assert [len(row) for row in ticks] == [0, 0, 0, 0, 1]
     assert seen(ticks) == [(1, 1, False)]
 
@@ -86,7 +88,7 @@ def test_no_tick_after_it_sees_the_edge_again() -> None:
 
 def test_two_ticks_in_a_frame_move_a_menu_by_one_row() -> None:
     """D02: "just pressed" was true in both, and the cursor went two rows down."""
-    loop = FrameLoop(Timestep(HZ_60))
+    loop = FrameLoop(Timestep(HZ_60), start=Timestamp(0))
     ticks = run_frames(loop, InputBridge(["jump"]), [(33_333_334, {"jump": PRESS})])
     assert seen(ticks) == [(1, 0, True), (0, 0, True)]
     assert sum(pressed for pressed, _, _ in seen(ticks)) == 1
@@ -105,7 +107,9 @@ def test_a_press_and_release_within_a_frame_do_not_cancel_out(
 ) -> None:
     """D03: a quick tap did nothing."""
     sample = [("jump", event) for event in events]
-    ticks = run_frames(FrameLoop(Timestep(HZ_60)), InputBridge(["jump"]), [(HZ_60, sample)])
+    ticks = run_frames(
+        FrameLoop(Timestep(HZ_60), start=Timestamp(0)), InputBridge(["jump"]), [(HZ_60, sample)]
+    )
     assert seen(ticks) == [expected]
 
 
@@ -116,14 +120,19 @@ def test_a_tap_spread_over_frames_without_a_tick_is_one_tap() -> None:
         (8_000_000, {"jump": RELEASE}),
         (16_666_667, {"jump": REST}),
     ]
-    ticks = run_frames(FrameLoop(Timestep(HZ_60)), InputBridge(["jump"]), frames)
+    ticks = run_frames(
+        FrameLoop(Timestep(HZ_60), start=Timestamp(0)), InputBridge(["jump"]), frames
+    )
     assert [len(row) for row in ticks] == [0, 0, 1]
     assert seen(ticks) == [(1, 1, False)]
 
 
 def test_dropped_steps_consume_nothing_and_repeat_nothing() -> None:
     """D06: eleven steps due, three run; the press belongs to the first of the three."""
-    loop, bridge = FrameLoop(Timestep(HZ_60), StepBudget(3)), InputBridge(["jump"])
+    loop, bridge = (
+        FrameLoop(Timestep(HZ_60), StepBudget(3), start=Timestamp(0)),
+        InputBridge(["jump"]),
+    )
     bridge.sample({"jump": PRESS})
     plan = loop.begin_frame(Timestamp(200_000_000))
     assert (plan.step_count, plan.dropped, plan.remainder) == (3, 8, 16_666_663)
@@ -537,7 +546,7 @@ def test_the_same_taps_are_seen_at_every_frame_rate() -> None:
     """A tap every 50 ms for two seconds at 60 ticks a second, at frame rates from 20 to 1000."""
     totals = {}
     for fps in (20, 30, 59, 60, 144, 1000):
-        loop, bridge = FrameLoop(Rate(60), StepBudget(5)), InputBridge(["jump"])
+        loop, bridge = FrameLoop(Rate(60), StepBudget(5), start=Timestamp(0)), InputBridge(["jump"])
         taps = ticks = 0
         for frame in range(1, 2 * fps + 1):
             now = frame * 10**9 // fps

@@ -75,7 +75,10 @@ pytestmark = pytest.mark.usefixtures("quiet_collector")  # no collection but tho
 
 def play(core: Core, frames: int, keep: list[Any] | None = None) -> tuple[Any, int]:
     """The documented body of a frame, over and over: frames of 0 to 5 steps, some dropped."""
-    loop, stats = core.FrameLoop(Timestep(1_000), StepBudget(4)), core.FrameStats()
+    loop, stats = (
+        core.FrameLoop(Timestep(1_000), StepBudget(4), start=Timestamp(0)),
+        core.FrameStats(),
+    )
     now = run = 0
     for k in range(frames):
         now += (400, 1_000, 2_600, 17, 5_300)[k % 5]
@@ -143,7 +146,7 @@ class Index:
 def operations(core: Core) -> dict[str, Callable[[], object]]:
     """Everything else that can be done to the types, as calls without arguments."""
     loop = core.FrameLoop(Timestep(10), StepBudget(3), Timestamp(100))
-    rate = core.FrameLoop(Rate(60))
+    rate = core.FrameLoop(Rate(60), start=Timestamp(0))
     stats, state = core.FrameStats(), core.StateHash(5)
     plan = core.FramePlan(2**64 - 2, 5, 1, 4, Timestep(10))
     of_rate = core.FramePlan(7, 3, 0, 4, Rate(60))
@@ -165,7 +168,7 @@ def operations(core: Core) -> dict[str, Callable[[], object]]:
         "make a hash": init(core.StateHash, 5),
         "make a tally": init(core.FrameStats, 1, 2, 3, 4),
         "resync": lambda: loop.resync(Timestamp(100)),
-        "plan a rate": lambda: [*rate.begin_frame(Timestamp(rate.last + 10**8)).steps()],
+        "plan a rate": lambda: [*rate.begin_frame(Timestamp((rate.last or 0) + 10**8)).steps()],
         "read a loop": lambda: (
             loop.tick,
             loop.remainder,
@@ -238,7 +241,7 @@ def operations(core: Core) -> dict[str, Callable[[], object]]:
 
 def failures(core: Core) -> dict[str, Callable[[], object]]:
     """Every way to be refused, as calls without arguments."""
-    loop, state = core.FrameLoop(Timestep(10)), core.StateHash()
+    loop, state = core.FrameLoop(Timestep(10), start=Timestamp(0)), core.StateHash()
     stats, plan = core.FrameStats(), core.FramePlan(0, 1, 0, 0, Timestep(10))
     kinds: dict[str, Any] = {
         "loop": core.FrameLoop,
@@ -252,7 +255,7 @@ def failures(core: Core) -> dict[str, Callable[[], object]]:
 
     def meddling() -> Any:
         yield Timestamp(5)
-        loop.resync(Timestamp(loop.last + 1))
+        loop.resync(Timestamp((loop.last or 0) + 1))
         yield Timestamp(6)
 
     calls: dict[str, Callable[[], object]] = {
@@ -370,7 +373,7 @@ def batches(core: Core) -> dict[str, Callable[[], object]]:
     nows = array("Q", range(30_000))
     stamps: list[Any] = list(nows)
     late: list[Any] = [*stamps, "x"]
-    loop = core.FrameLoop(Timestep(10))
+    loop = core.FrameLoop(Timestep(10), start=Timestamp(0))
     return {
         "buffer": lambda: copy.copy(loop).begin_frames(nows),
         "list": lambda: copy.copy(loop).begin_frames(stamps),

@@ -129,12 +129,12 @@ def test_a_tally_without_memory_counts_nothing(core: Core) -> None:
 def test_a_batch_without_memory_did_not_begin(
     native: Core, what: str, call: Callable[[Any], object]
 ) -> None:
-    assert stopped(lambda: native.FrameLoop(Timestep(1_000)), call) >= 20, what
+    assert stopped(lambda: native.FrameLoop(Timestep(1_000), start=Timestamp(0)), call) >= 20, what
 
 
 def test_the_tally_of_a_batch_without_memory_counts_nothing(native: Core) -> None:
     def loop() -> Any:
-        return native.FrameLoop(Timestep(1_000))
+        return native.FrameLoop(Timestep(1_000), start=Timestamp(0))
 
     assert stopped(native.FrameStats, lambda tally: loop().begin_frames(STAMPS, tally)) >= 20
     assert stopped(native.FrameStats, lambda tally: loop().digest_frames(iter(MANY), tally)) >= 20
@@ -146,7 +146,7 @@ def test_a_batch_whose_plans_cannot_be_made_did_not_begin(monkeypatch: pytest.Mo
     def no_memory(*_: object) -> None:
         raise MemoryError
 
-    loop, tally = reference.FrameLoop(Timestep(1_000)), reference.FrameStats()
+    loop, tally = reference.FrameLoop(Timestep(1_000), start=Timestamp(0)), reference.FrameStats()
     with monkeypatch.context() as patched:
         patched.setattr(FramePlans, "_from_columns", no_memory)
         with pytest.raises(MemoryError):
@@ -171,7 +171,7 @@ def test_what_was_half_made_is_given_back(native: Core) -> None:
     timestep, rate = Timestep(1_000), Rate(60)
     leaked: list[object] = []
     assert keeps(lambda: leaked.append(object()))
-    loop, state = native.FrameLoop(timestep), native.StateHash()
+    loop, state = native.FrameLoop(timestep, start=Timestamp(0)), native.StateHash()
     stats, plan = native.FrameStats(), native.FramePlan(2**40, 3, 2, 1, timestep)
     of_rate = native.FramePlan(2**40, 3, 2, 1, rate)
     beyond = native.FramePlan(2**64 - 2, 999, 0, 0, rate)
@@ -179,7 +179,7 @@ def test_what_was_half_made_is_given_back(native: Core) -> None:
     stamps, large = array("Q", STAMPS), bytearray(200_000)
     calls: dict[str, Callable[[], object]] = {
         "make": lambda: [
-            native.FrameLoop(timestep),
+            native.FrameLoop(timestep, start=Timestamp(0)),
             native.FramePlan(2**40, 3, 2, 1, timestep),
             native.Steps(2**40, 5, rate),
             native.StateHash(2**50),

@@ -38,6 +38,13 @@ def _used_loop(core: Core) -> Any:
     return loop
 
 
+def _loop_at_speed(core: Core, speed: int) -> Any:
+    loop = core.FrameLoop(Rate(60), start=Timestamp(100))
+    loop._set_scale(60 * speed, 2 * 10**9, 5, Rate(60))
+    loop.begin_frame(Timestamp(50_000_000))
+    return loop
+
+
 def _used_steps(core: Core) -> Any:
     steps = core.FramePlan(7, 3, 0, 0, Rate(60)).steps()
     next(steps)
@@ -45,7 +52,9 @@ def _used_steps(core: Core) -> Any:
 
 
 def _batch(core: Core, timestep: Timestep | Rate, *nows: int) -> FramePlans:
-    return core.FrameLoop(timestep).begin_frames([Timestamp(now) for now in nows])
+    return core.FrameLoop(timestep, start=Timestamp(0)).begin_frames(
+        [Timestamp(now) for now in nows]
+    )
 
 
 def _timing(core: Core) -> Any:
@@ -57,10 +66,18 @@ def _timing(core: Core) -> Any:
 
 # Two different objects of each type. Types of a core come first, types written once after them.
 EXAMPLES: dict[str, tuple[Callable[[Core], Any], Callable[[Core], Any]]] = {
-    "FrameLoop": (lambda core: core.FrameLoop(), _used_loop),
+    "FrameLoop": (lambda core: core.FrameLoop(start=Timestamp(0)), _used_loop),
     "FrameLoop-rate": (
-        lambda core: core.FrameLoop(Rate(60_000, 1001), tick=5, remainder=7),
+        lambda core: core.FrameLoop(Rate(60_000, 1001), start=Timestamp(0), tick=5, remainder=7),
         lambda core: core.FrameLoop(Rate(U64_MAX), StepBudget(2**32 - 1), Timestamp(U64_MAX)),
+    ),
+    "FrameLoop-speed": (
+        lambda core: _loop_at_speed(core, 3),
+        lambda core: _loop_at_speed(core, 4),
+    ),
+    "FrameLoop-without-start": (
+        lambda core: core.FrameLoop(Timestep(10), tick=5, remainder=7),
+        lambda core: core.FrameLoop(Timestep(10), start=Timestamp(0), tick=5, remainder=7),
     ),
     "FramePlan": (
         lambda core: core.FramePlan(7, 2, 1, 4, Timestep(10)),
@@ -425,7 +442,7 @@ def test_equal_objects_of_both_cores_are_equal(native: Core, reference: Core, na
 
 def test_a_damaged_pickle_is_refused(core: Core) -> None:
     """What a pickle carries passes the same checks as what a caller passes."""
-    restore = core.FrameLoop().__reduce__()[0]
+    restore = core.FrameLoop(start=Timestamp(0)).__reduce__()[0]
     assert callable(restore)
     good = (1, 10, 5, 100, 3, 7)
     assert restore("FrameLoop", *good).remainder == 3
@@ -469,6 +486,9 @@ def test_a_damaged_state_is_refused_by_every_type(core: Core) -> None:
             for value in (-1, 2**64, None, 1.5):
                 bad: list[Any] = list(state)
                 bad[position] = value
+                if (name, position, value) == ("FrameLoop", 3, None):
+                    assert kind._from_state(*bad).last is None  # a loop before its first frame
+                    continue
                 with pytest.raises((TypeError, OverflowError)):
                     kind._from_state(*bad)
             with pytest.raises(TypeError):
@@ -626,6 +646,8 @@ def test_a_class_of_a_game_with_the_name_of_a_type_is_a_stranger_whatever_it_hol
 
 
 def test_a_copied_batch_is_itself_and_stays_of_its_core(core: Core) -> None:
-    plans = core.FrameLoop(Timestep(10)).begin_frames([Timestamp(5), Timestamp(100)])
+    plans = core.FrameLoop(Timestep(10), start=Timestamp(0)).begin_frames(
+        [Timestamp(5), Timestamp(100)]
+    )
     assert copy.copy(plans) is copy.deepcopy(plans) is plans
     core.FrameStats().absorb(copy.copy(plans)[0])

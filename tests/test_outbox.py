@@ -95,7 +95,11 @@ def test_every_request_is_delivered_once_whether_or_not_a_frame_is_drawn(
 
 @given(deltas=st.lists(st.integers(0, 60_000_000), min_size=1, max_size=60))
 def test_the_same_requests_arrive_under_any_frame_times(deltas: list[int]) -> None:
-    loop, outbox, now = FrameLoop(Timestep(10_000_000), StepBudget(2**32 - 1)), Outbox(64), 0
+    loop, outbox, now = (
+        FrameLoop(Timestep(10_000_000), StepBudget(2**32 - 1), start=Timestamp(0)),
+        Outbox(64),
+        0,
+    )
     seen: list[Record] = []
     for delta in deltas:
         now += delta

@@ -130,7 +130,7 @@ def test_f03_frames_of_16_4_ms_lose_nothing_below_a_millisecond() -> None:
         remainder = plan.remainder
     assert (steps, remainder) == (983, 16_666_339)
 
-    truncated = FrameLoop(Timestep(16_666_667))
+    truncated = FrameLoop(Timestep(16_666_667), start=Timestamp(0))
     for k in range(1, 1_001):
         truncated.begin_frame(Timestamp(k * (16_400_000 // MS * MS)))
     assert truncated.tick == 959

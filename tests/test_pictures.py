@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixedstep import Rate, StepBudget, Timestep
+from fixedstep import Rate, StepBudget, Timestamp, Timestep
 from fixedstep.captures import Group, Settings, Spans, analyze_one, read
 from fixedstep.captures import capture as capture_module
 from fixedstep.captures.decimal_text import nanoseconds
@@ -127,7 +127,7 @@ def test_a_name_in_a_trace_is_a_json_string_whatever_it_holds(tmp_path: Path) ->
 def test_frames_one_by_one_are_those_of_the_loop(deltas: list[int], block: int) -> None:
     import fixedstep
 
-    loop = fixedstep.FrameLoop(Rate(60), StepBudget(3))
+    loop = fixedstep.FrameLoop(Rate(60), StepBudget(3), start=Timestamp(0))
     now = 0
     expected = []
     for delta in deltas:

@@ -34,7 +34,7 @@ def units_and_remainders(draw: st.DrawFn) -> tuple[int, int]:
 
 
 def test_a_plan_says_what_the_frame_must_do(core: Core) -> None:
-    loop = core.FrameLoop(Timestep(10), StepBudget(3), tick=7)
+    loop = core.FrameLoop(Timestep(10), StepBudget(3), start=Timestamp(0), tick=7)
     plan = loop.begin_frame(Timestamp(57))
     assert type(plan) is core.FramePlan
     assert (plan.first_tick, plan.step_count, plan.dropped, plan.remainder) == (7, 3, 2, 7)
@@ -43,7 +43,7 @@ def test_a_plan_says_what_the_frame_must_do(core: Core) -> None:
 
 def test_the_timestep_of_a_plan_is_that_of_its_loop(core: Core) -> None:
     for timestep in (Timestep(1), Timestep(U64_MAX), Rate(60), Rate(U64_MAX), Rate(60_000, 1001)):
-        plan = core.FrameLoop(timestep).begin_frame(Timestamp(5))
+        plan = core.FrameLoop(timestep, start=Timestamp(0)).begin_frame(Timestamp(5))
         assert plan.timestep == timestep
         assert type(plan.timestep) is type(timestep)
 
@@ -109,7 +109,7 @@ def test_two_iterations_of_a_plan_do_not_disturb_each_other(core: Core) -> None:
 
 
 def test_steps_outlive_their_plan_and_loop(core: Core) -> None:
-    steps = core.FrameLoop(Timestep(10)).begin_frame(Timestamp(30)).steps()
+    steps = core.FrameLoop(Timestep(10), start=Timestamp(0)).begin_frame(Timestamp(30)).steps()
     assert [step.tick for step in steps] == [0, 1, 2]
 
 

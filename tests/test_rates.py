@@ -7,12 +7,14 @@ unbounded integers; the loop has to arrive at the same number frame by frame.
 
 from __future__ import annotations
 
+from array import array
+from fractions import Fraction
 from itertools import pairwise
 from math import gcd
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fixedstep import Rate, StepBudget, Timestamp, Timestep
@@ -34,7 +36,7 @@ ticks = st.sampled_from([0, 1, 2**32, 2**63, U64_MAX - 1, U64_MAX]) | st.integer
 
 @pytest.mark.parametrize("fps", FRAMES_A_SECOND)
 def test_60_hz_is_60_ticks_a_second_at_any_frame_rate(core: Core, fps: int) -> None:
-    loop = core.FrameLoop(Rate(60))
+    loop = core.FrameLoop(Rate(60), start=Timestamp(0))
     plans = [loop.begin_frame(Timestamp(k * SECOND // fps)) for k in range(1, fps + 1)]
     assert sum(plan.step_count for plan in plans) == loop.tick == 60
     assert sum(plan.dropped for plan in plans) == 0
@@ -45,14 +47,14 @@ def test_60_hz_is_60_ticks_a_second_at_any_frame_rate(core: Core, fps: int) -> N
 @pytest.mark.parametrize("fps", FRAMES_A_SECOND)
 def test_a_step_of_whole_nanoseconds_is_not_60_ticks_a_second(core: Core, fps: int) -> None:
     """The control: what the test above would say of a Timestep."""
-    loop = core.FrameLoop(Timestep.HZ_60)
+    loop = core.FrameLoop(Timestep.HZ_60, start=Timestamp(0))
     for k in range(1, fps + 1):
         loop.begin_frame(Timestamp(k * SECOND // fps))
     assert (loop.tick, loop.remainder) == (59, 16_666_647)
 
 
 def test_ntsc_is_60000_ticks_in_1001_seconds(core: Core) -> None:
-    loop = core.FrameLoop(Rate(60_000, 1_001))
+    loop = core.FrameLoop(Rate(60_000, 1_001), start=Timestamp(0))
     for k in range(1, 1_001 * 30 + 1):
         loop.begin_frame(Timestamp(k * SECOND // 30))
     assert loop.last == 1_001 * SECOND
@@ -98,7 +100,7 @@ def test_the_split_into_frames_does_not_matter(
 ) -> None:
     shared = gcd(top, bottom)
     whole, rest = divmod(sum(deltas) * (top // shared), bottom // shared * SECOND)
-    loop = core.FrameLoop(Rate(top, bottom), StepBudget(U32_MAX))
+    loop = core.FrameLoop(Rate(top, bottom), StepBudget(U32_MAX), start=Timestamp(0))
     now = planned = 0
     for delta in deltas:
         now += delta
@@ -108,7 +110,7 @@ def test_the_split_into_frames_does_not_matter(
     assert (planned, loop.remainder) == (whole, rest)
     assert loop.tick == whole
 
-    at_once = core.FrameLoop(Rate(top, bottom), StepBudget(U32_MAX))
+    at_once = core.FrameLoop(Rate(top, bottom), StepBudget(U32_MAX), start=Timestamp(0))
     at_once.begin_frame(Timestamp(now))
     assert at_once == loop
 
@@ -117,7 +119,7 @@ def test_the_split_into_frames_does_not_matter(
 def test_simulated_is_the_exact_time_of_the_tick(
     core: Core, top: int, bottom: int, tick: int
 ) -> None:
-    loop = core.FrameLoop(Rate(top, bottom), tick=tick)
+    loop = core.FrameLoop(Rate(top, bottom), start=Timestamp(0), tick=tick)
     assert loop.simulated == min(tick * bottom * SECOND // top, U64_MAX)
 
 
@@ -152,7 +154,7 @@ def test_the_time_of_a_tick_is_exact_up_to_its_end(
     scale = timestep.numerator if isinstance(timestep, Rate) else 1
     unit = timestep.denominator * SECOND if isinstance(timestep, Rate) else timestep.nanos
     exact = min(tick * unit // scale, U64_MAX)
-    assert core.FrameLoop(timestep, tick=tick).simulated == exact
+    assert core.FrameLoop(timestep, start=Timestamp(0), tick=tick).simulated == exact
     step = next(core.Steps(tick, 1, timestep))
     assert step.sim_time == exact
     after = min(min(tick + 1, U64_MAX) * unit // scale, U64_MAX)
@@ -160,7 +162,7 @@ def test_the_time_of_a_tick_is_exact_up_to_its_end(
 
 
 def test_a_remainder_of_a_rate_is_in_parts_of_a_nanosecond(core: Core) -> None:
-    loop = core.FrameLoop(Rate(60))
+    loop = core.FrameLoop(Rate(60), start=Timestamp(0))
     plan = loop.begin_frame(Timestamp(SECOND // 60))
     assert plan.step_count == 0
     assert plan.remainder == loop.remainder == SECOND // 60 * 60 == SECOND - 40
@@ -169,7 +171,10 @@ def test_a_remainder_of_a_rate_is_in_parts_of_a_nanosecond(core: Core) -> None:
 
 def test_a_rate_is_the_same_rate_in_other_terms(core: Core) -> None:
     """Lowest terms, so that equal rates have equal remainders and digests."""
-    loops = [core.FrameLoop(Rate(60)), core.FrameLoop(Rate(60_000, 1_000))]
+    loops = [
+        core.FrameLoop(Rate(60), start=Timestamp(0)),
+        core.FrameLoop(Rate(60_000, 1_000), start=Timestamp(0)),
+    ]
     digests = []
     for loop in loops:
         stats = core.FrameStats()
@@ -183,7 +188,10 @@ def test_a_rate_is_the_same_rate_in_other_terms(core: Core) -> None:
 
 def test_a_rate_of_one_tick_in_whole_seconds_is_a_timestep(core: Core) -> None:
     """Scale 1 is a Timestep to the machine, and so it is to the reader."""
-    slow, same = core.FrameLoop(Rate(1, 3)), core.FrameLoop(Timestep(3 * SECOND))
+    slow, same = (
+        core.FrameLoop(Rate(1, 3), start=Timestamp(0)),
+        core.FrameLoop(Timestep(3 * SECOND), start=Timestamp(0)),
+    )
     assert slow == same
     assert slow.timestep == Timestep(3 * SECOND)
     plans = [loop.begin_frame(Timestamp(7 * SECOND)) for loop in (slow, same)]
@@ -199,10 +207,68 @@ def test_a_rate_and_a_timestep_have_different_digests(core: Core) -> None:
 
 
 @pytest.mark.parametrize("top", [U64_MAX, U64_MAX - 1, 2**63 + 1])
-def test_the_fastest_rates_saturate_their_bank(core: Core, top: int) -> None:
-    loop = core.FrameLoop(Rate(top), StepBudget(U32_MAX))
+def test_the_fastest_rates_lose_nothing(core: Core, top: int) -> None:
+    loop = core.FrameLoop(Rate(top), StepBudget(U32_MAX), start=Timestamp(0))
     plan = loop.begin_frame(Timestamp(2))
-    due, rest = divmod(min(2 * top, U64_MAX), SECOND)
+    due, rest = divmod(2 * top, SECOND)
     assert plan.step_count + plan.dropped == due > U32_MAX
     assert plan.remainder == rest
     assert plan.dropped > 0
+
+
+@given(
+    top=numerators,
+    bottom=denominators,
+    budget=st.sampled_from([1, 5, U32_MAX]),
+    nows=st.lists(ticks, min_size=1, max_size=12),
+)
+@example(top=U64_MAX, bottom=1, budget=1, nows=[U64_MAX, 0, U64_MAX, 1, U64_MAX])
+@example(top=U64_MAX, bottom=U64_MAX // SECOND, budget=5, nows=[U64_MAX, 0, U64_MAX])
+@example(top=1, bottom=1, budget=5, nows=[1, U64_MAX])
+def test_a_rate_is_exact_for_frames_of_any_length(
+    native: Core,
+    reference: Core,
+    ffi: Any,
+    lib: Any,
+    top: int,
+    bottom: int,
+    budget: int,
+    nows: list[int],
+) -> None:
+    """Against fractions of a tick, which do not know how many bits a product has."""
+    rate = Rate(top, bottom)
+    if rate.numerator == 1:  # the machine of a Timestep, whose bank stops at 2**64 - 1
+        return
+    scale, unit = rate.numerator, rate.denominator * SECOND
+    loops = [core.FrameLoop(rate, budget, start=Timestamp(0)) for core in (native, reference)]
+    batch = native.FrameLoop(rate, budget, start=Timestamp(0)).begin_frames(array("Q", nows))
+    bare = ffi.new(
+        "fs_loop *",
+        {
+            "scale": scale,
+            "unit": unit,
+            "rate_scale": scale,
+            "rate_unit": unit,
+            "budget": budget,
+            "started": 1,
+        },
+    )
+    owed, last = Fraction(0), 0
+    for index, now in enumerate(nows):
+        owed += Fraction(max(now - last, 0) * rate.numerator, unit)
+        last = now
+        due = int(owed)
+        owed -= due
+        steps = min(due, budget)
+        expected = steps, min(due, U64_MAX) - steps, owed * unit
+        plans = [loop.begin_frame(Timestamp(now)) for loop in loops]
+        for plan in (*plans, batch[index], lib.fs_loop_begin_frame(bare, now)):
+            assert (plan.step_count, plan.dropped, plan.remainder) == expected
+
+
+def test_the_number_of_due_steps_stops_at_its_end_and_the_remainder_stays_exact(core: Core) -> None:
+    loop = core.FrameLoop(Rate(U64_MAX), 1, start=Timestamp(0), remainder=SECOND - 1)
+    plan = loop.begin_frame(Timestamp(U64_MAX))
+    due, rest = divmod(U64_MAX**2 + SECOND - 1, SECOND)
+    assert due > U64_MAX
+    assert (plan.step_count, plan.dropped, plan.remainder) == (1, U64_MAX - 1, rest)

@@ -24,7 +24,7 @@ def test_the_examples_are_true() -> None:
 def test_h05_a_second_at_full_speed_is_exactly_one() -> None:
     """A thousand steps of 1 ms in 1.05 s, and a thousand in 1 s. A moving average never gets to 1
     again after the first."""
-    loop = FrameLoop(Timestep(MS), StepBudget(1))
+    loop = FrameLoop(Timestep(MS), StepBudget(1), start=Timestamp(0))
     factor = RealTimeFactor(Timestamp(0))
     laps = []
     now = 0

@@ -60,7 +60,7 @@ def test_replay_and_analyze_read_a_recording(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "run.trace"
-    with Recorder(path, FrameLoop(Rate(60))) as game:
+    with Recorder(path, FrameLoop(Rate(60), start=Timestamp(0))) as game:
         for now in FRAMES:
             game.begin_frame(Timestamp(now))
     assert main(["replay", str(path)]) == 0
@@ -104,7 +104,7 @@ def test_a_process_that_ends_without_closing_leaves_whole_lines(end: str, tmp_pa
         "import os, signal, sys\n"
         "from fixedstep import FrameLoop\n"
         "from fixedstep.records.trace_recorder import Recorder\n"
-        f"game = Recorder({str(path)!r}, FrameLoop())\n"
+        f"game = Recorder({str(path)!r}, FrameLoop(start=0))\n"
         "for n in range(1, 151): game.begin_frame(n * 16_000_000)\n"
         f"{code}\n"
     )
@@ -201,16 +201,16 @@ def test_a_loop_that_was_used_without_the_recorder_is_an_error(tmp_path: Path) -
 
 def test_what_cannot_be_recorded_is_refused_before_a_file_is_made(tmp_path: Path) -> None:
     path = tmp_path / "run.trace"
-    used = FrameLoop()
+    used = FrameLoop(start=Timestamp(0))
     used.begin_frame(Timestamp(20_000_000))
     with pytest.raises(ValueError, match="the loop has planned 1 steps and holds a remainder of"):
         Recorder(path, used)
     with pytest.raises(ValueError, match="most_bytes must be at least 1024 bytes, not 10"):
-        Recorder(path, FrameLoop(), most_bytes=10)
+        Recorder(path, FrameLoop(start=Timestamp(0)), most_bytes=10)
     assert not path.exists()
     path.write_text("the last crash")
     with pytest.raises(FileExistsError):
-        Recorder(path, FrameLoop())
+        Recorder(path, FrameLoop(start=Timestamp(0)))
     assert path.read_text() == "the last crash"
 
 

@@ -55,7 +55,9 @@ def test_a_finalizer_that_takes_steps_gets_what_nobody_else_gets(
 
     for threshold in range(1, 12):
         taken: list[tuple[int, ...]] = []
-        plan = core.FrameLoop(Timestep(10), StepBudget(9)).begin_frame(Timestamp(10 * count))
+        plan = core.FrameLoop(Timestep(10), StepBudget(9), start=Timestamp(0)).begin_frame(
+            Timestamp(10 * count)
+        )
         steps = plan.steps()
         gc.set_threshold(threshold)
         for _ in range(2):

@@ -542,7 +542,7 @@ def test_a_recording_by_tick_is_the_same_under_other_frames() -> None:
     """J05: one keyed by frame time did not replay where frames came at other times."""
     runs = []
     for frames in ([30_000_000, 60_000_000], [10_000_000 * k for k in range(1, 7)]):
-        loop, x, ticks = FrameLoop(Timestep(10_000_000), StepBudget(5)), 0, []
+        loop, x, ticks = FrameLoop(Timestep(10_000_000), StepBudget(5), start=Timestamp(0)), 0, []
         for now in frames:
             for step in loop.begin_frame(Timestamp(now)).steps():
                 x += 3

@@ -6,6 +6,7 @@ are in test_vectors.py and test_cases.py, properties over the whole domain in te
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,7 +36,119 @@ def test_a_new_loop_has_the_documented_defaults(core: Core) -> None:
     loop = core.FrameLoop()
     assert loop.timestep == Timestep(DT)
     assert loop.budget == StepBudget(5)
-    assert (loop.last, loop.tick, loop.remainder, loop.simulated) == (0, 0, 0, 0)
+    assert (loop.last, loop.tick, loop.remainder, loop.simulated) == (None, 0, 0, 0)
+
+
+def test_a_budget_is_a_number_or_a_step_budget(core: Core) -> None:
+    assert core.FrameLoop(Timestep(10), 3) == core.FrameLoop(Timestep(10), StepBudget(3))
+    assert core.FrameLoop(budget=U32_MAX).budget == StepBudget(U32_MAX)
+
+
+@pytest.mark.parametrize("timestep", [Timestep(10), Rate(60), Rate(1, 5)], ids=repr)
+@pytest.mark.parametrize("now", [0, 5, 10**12, U64_MAX])
+def test_without_a_start_the_first_frame_is_the_origin(
+    core: Core, timestep: Timestep | Rate, now: int
+) -> None:
+    """A monotonic clock begins anywhere: its first reading is no time that passed."""
+    loop = core.FrameLoop(timestep, 3, tick=7, remainder=4)
+    assert loop.last is None
+    assert frame(loop, now) == (7, 0, 0, 4)
+    assert loop.last == now
+    assert loop == core.FrameLoop(timestep, 3, Timestamp(now), tick=7, remainder=4)
+
+
+@pytest.mark.parametrize("now", [0, 5, U64_MAX])
+def test_without_a_start_the_first_resync_is_the_origin(core: Core, now: int) -> None:
+    loop = core.FrameLoop(Timestep(10), 3)
+    loop.resync(Timestamp(now))
+    assert loop == core.FrameLoop(Timestep(10), 3, Timestamp(now))
+
+
+def test_without_a_start_the_first_frame_of_a_batch_is_the_origin(core: Core) -> None:
+    loop = core.FrameLoop(Timestep(10), 3)
+    assert len(loop.begin_frames([])) == 0
+    assert loop.last is None
+    plans = loop.begin_frames(list(map(Timestamp, (1_000, 1_025, 1_031))))
+    assert list(plans.step_count) == [0, 2, 1]
+    assert loop == core.FrameLoop(Timestep(10), 3, Timestamp(1_031), tick=3, remainder=1)
+
+
+def at_speed(
+    core: Core, rate: Rate, speed: Fraction, fine: int, budget: int = U32_MAX
+) -> FrameLoop:
+    """A loop at a speed, its bank in parts of a ``fine``-th of the rate's unit."""
+    loop = core.FrameLoop(rate, start=Timestamp(0))
+    scale = rate.numerator * fine * speed
+    assert scale.denominator == 1
+    loop._set_scale(scale.numerator, rate.denominator * 10**9 * fine, budget, rate)
+    return loop
+
+
+def test_a_speed_changes_how_fast_ticks_fall_due_and_no_plan_shows_it(core: Core) -> None:
+    loop = at_speed(core, Rate(60), Fraction(3, 2), 6)
+    plan = loop.begin_frame(Timestamp(10**9 + 1))
+    assert (plan.step_count, plan.timestep) == (90, Rate(60))
+    assert (loop._bank, plan.remainder, loop.remainder) == (540, 90, 90)
+    assert [step.sim_time for step in plan.steps()][59:61] == [983_333_333, 10**9]
+    assert loop.simulated == 1_500_000_000
+    normal = core.FramePlan(0, 90, 0, 90, Rate(60))
+    assert plan == normal
+    assert core.StateHash().absorb_plan(plan) == core.StateHash().absorb_plan(normal)
+    assert plan.alpha() == normal.alpha()
+
+
+def test_a_remainder_is_rounded_down_and_the_bank_keeps_the_rest(core: Core) -> None:
+    """1/7 of normal speed: each nanosecond is 60/7 of the rate's unit."""
+    loop = at_speed(core, Rate(60), Fraction(1, 7), 7)
+    assert [loop.begin_frame(Timestamp(now)).remainder for now in (1, 2, 7)] == [8, 17, 60]
+    assert loop._bank == 420
+
+
+def test_speeds_that_change_lose_nothing(core: Core) -> None:
+    rate, fine = Rate(60, 7), 12
+    loop = at_speed(core, rate, Fraction(1), fine)
+    owed, now, ticks = Fraction(0), 0, 0
+    for index in range(200):
+        speed = Fraction(1 + index % 5, (1, 2, 3, 4)[index % 4])
+        loop._set_scale((rate.numerator * fine * speed).numerator, loop._unit, U32_MAX, rate)
+        span = index * 7_654_321 % 90_000_001
+        now += span
+        owed += Fraction(span * 60, 7 * 10**9) * speed
+        plan = loop.begin_frame(Timestamp(now))
+        ticks += plan.step_count
+        assert ticks == loop.tick == int(owed)
+        assert plan.remainder == int((owed - ticks) * 7 * 10**9) == loop.remainder
+        assert loop._bank == (owed - ticks) * loop._unit
+    assert ticks > 100
+
+
+def test_a_change_of_rate_keeps_the_fraction_of_a_step(core: Core) -> None:
+    loop = at_speed(core, Rate(60), Fraction(1), 6)
+    half = loop.begin_frame(Timestamp(25_000_000))
+    loop._set_scale(20 * 6, loop._unit, 5, Rate(20))
+    assert loop.begin_frame(Timestamp(25_000_000)).alpha() == half.alpha() == 0.5
+    assert loop.timestep == Rate(20)
+    assert loop.begin_frame(Timestamp(50_000_000)).step_count == 1
+
+
+def test_the_batch_of_a_loop_at_a_speed_is_its_single_frames(core: Core) -> None:
+    one, many = (at_speed(core, Rate(60), Fraction(5, 6), 6, budget=4) for _ in range(2))
+    nows = [Timestamp(now) for now in (1, 50_000_000, 40_000_000, 10**9, 2**63, U64_MAX)]
+    plans = many.begin_frames(nows)
+    assert [one.begin_frame(now) for now in nows] == list(plans)
+    assert one == many
+    assert plans.timestep == Rate(60)
+
+
+def test_ticks_are_counted_without_time_and_taken_back(core: Core) -> None:
+    loop = make_loop(core, dt=10)
+    loop.begin_frame(Timestamp(25))
+    loop._skip_ticks(3)
+    assert (loop.tick, loop.remainder, loop.last) == (5, 5, 25)
+    loop._take_back(1)
+    assert (loop.tick, loop.remainder, loop.last) == (4, 5, 25)
+    loop._skip_ticks(U64_MAX)
+    assert loop.tick == U64_MAX
 
 
 def test_a_step_is_due_at_exact_equality(core: Core) -> None:
@@ -157,25 +270,25 @@ def test_the_bank_stops_at_its_end(core: Core) -> None:
 
 
 def test_the_bank_stops_one_nanosecond_beyond_its_end(core: Core) -> None:
-    loop = core.FrameLoop(Timestep(U64_MAX), remainder=1)
+    loop = core.FrameLoop(Timestep(U64_MAX), start=Timestamp(0), remainder=1)
     assert frame(loop, U64_MAX) == (0, 1, 0, 0)
-    exact = core.FrameLoop(Timestep(U64_MAX), remainder=1)
+    exact = core.FrameLoop(Timestep(U64_MAX), start=Timestamp(0), remainder=1)
     assert frame(exact, U64_MAX - 1) == (0, 1, 0, 0)
 
 
-def test_a_rate_stops_its_bank_where_the_product_would_wrap(core: Core) -> None:
-    loop = core.FrameLoop(Rate(2**33), StepBudget(1))
+def test_a_rate_loses_nothing_where_the_product_needs_more_than_64_bits(core: Core) -> None:
+    loop = core.FrameLoop(Rate(2**33), StepBudget(1), start=Timestamp(0))
     elapsed = 2**32  # times 2**33 is 2**65
     plan = loop.begin_frame(Timestamp(elapsed))
     assert (plan.step_count, plan.dropped, plan.remainder) == (
         1,
-        U64_MAX // 10**9 - 1,
-        U64_MAX % 10**9,
+        2**65 // 10**9 - 1,
+        2**65 % 10**9,
     )
 
 
 def test_the_tick_stops_at_its_end(core: Core) -> None:
-    loop = core.FrameLoop(Timestep(10), StepBudget(5), tick=U64_MAX - 2)
+    loop = core.FrameLoop(Timestep(10), StepBudget(5), start=Timestamp(0), tick=U64_MAX - 2)
     assert frame(loop, 50) == (U64_MAX - 2, 5, 0, 0)
     assert loop.tick == U64_MAX
     assert frame(loop, 60) == (U64_MAX, 1, 0, 0)
@@ -183,7 +296,7 @@ def test_the_tick_stops_at_its_end(core: Core) -> None:
 
 
 def test_simulated_stops_at_its_end(core: Core) -> None:
-    loop = core.FrameLoop(Timestep(2**63), StepBudget(5), tick=1)
+    loop = core.FrameLoop(Timestep(2**63), StepBudget(5), start=Timestamp(0), tick=1)
     assert loop.simulated == 2**63
     loop.begin_frame(Timestamp(2**63))
     assert loop.tick == 2

@@ -806,7 +806,7 @@ def test_a_small_budget_does_drop() -> None:
 def test_at_one_to_one_it_is_a_frame_loop(nows: list[Timestamp], budget: int, quantum: int) -> None:
     """No second accumulator: on a clock that jumps and goes back, the plans are equal."""
     clock = SpeedClock(quantum, base_rate=1, budget=StepBudget(budget))
-    loop = FrameLoop(Timestep(quantum), StepBudget(budget))
+    loop = FrameLoop(Timestep(quantum), StepBudget(budget), start=Timestamp(0))
     for now in nows:
         assert clock.advance(now) == loop.begin_frame(now)
     assert (clock.tick, clock.last) == (loop.tick, loop.last)

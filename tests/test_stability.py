@@ -129,7 +129,7 @@ def a_plan(core: Core, timestep: Timestep | Rate) -> Any:
 
 def a_run(core: Core, timestep: Timestep | Rate) -> int:
     """Stalls, a clock that goes back, and a resync."""
-    loop, stats = core.FrameLoop(timestep, StepBudget(5)), core.FrameStats()
+    loop, stats = core.FrameLoop(timestep, StepBudget(5), start=Timestamp(0)), core.FrameStats()
     for now in (16_666_667, 33_000_000, 33_000_000, 32_000_000, 533_000_000, 550_000_001):
         stats.absorb(loop.begin_frame(Timestamp(now)))
     loop.resync(Timestamp(2**40))
@@ -268,7 +268,7 @@ def objects(core: Core) -> list[Any]:
         core.Step(1, Nanos(10), Timestamp(10)),
         core.StateHash().absorb_u64(7),
         stats,
-        core.FrameLoop(Timestep(10)).begin_frames(map(Timestamp, (5, 31, 90))),
+        core.FrameLoop(Timestep(10), start=Timestamp(0)).begin_frames(map(Timestamp, (5, 31, 90))),
         timing,
         FrameClock(),
         SpeedClock(quantum=10**9, base_rate=3, speeds=(0, 1, 5)),
@@ -566,7 +566,7 @@ def test_a_file_of_another_version_is_refused_with_what_to_do(
 
 
 def test_a_pickle_of_another_release_is_refused_with_what_to_do(core: Core) -> None:
-    restore, (kind, *state) = core.FrameLoop().__reduce__()
+    restore, (kind, *state) = core.FrameLoop(start=Timestamp(0)).__reduce__()
     with pytest.raises(TypeError, match=r"has 6 numbers, not 7; .* another release saved it: load"):
         restore(kind, *state, 0)
     with pytest.raises(ValueError, match="what another release saved loads in that release"):

@@ -27,7 +27,7 @@ def test_a_fresh_tally_is_byte_for_byte_this(core: Core) -> None:
 
 
 def test_the_json_of_a_run_is_byte_for_byte_this(core: Core) -> None:
-    loop, stats = core.FrameLoop(), core.FrameStats()
+    loop, stats = core.FrameLoop(start=Timestamp(0)), core.FrameStats()
     for now in (16_666_667, 33_333_334, 233_333_334):
         stats.absorb(loop.begin_frame(Timestamp(now)))
     assert stats.json() == (
@@ -62,7 +62,11 @@ def test_a_plan_is_counted_once(core: Core) -> None:
 
 
 def test_the_digest_is_that_of_the_plans_in_order(core: Core) -> None:
-    loop, stats, state = core.FrameLoop(Timestep(10), StepBudget(2)), core.FrameStats(), BASIS
+    loop, stats, state = (
+        core.FrameLoop(Timestep(10), StepBudget(2), start=Timestamp(0)),
+        core.FrameStats(),
+        BASIS,
+    )
     for now in (3, 10, 55, 40, 61):
         plan = loop.begin_frame(Timestamp(now))
         stats.absorb(plan)

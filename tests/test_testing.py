@@ -124,7 +124,7 @@ def test_the_standard_profiles_differ_in_their_number_of_frames(seconds: int) ->
 
 @pytest.mark.parametrize("profile", PROFILES, ids=names(PROFILES))
 def test_no_standard_profile_makes_60_hz_drop_a_step(profile: FrameProfile) -> None:
-    loop = FrameLoop(Rate(60), StepBudget(5))
+    loop = FrameLoop(Rate(60), StepBudget(5), start=Timestamp(0))
     plans = loop.begin_frames(profile.timestamps(Nanos(20 * SECOND)))
     assert loop.tick == 1_200
     assert max(plans.dropped) == 0
@@ -134,7 +134,7 @@ def test_no_standard_profile_makes_60_hz_drop_a_step(profile: FrameProfile) -> N
 def test_the_jittered_profile_stalls_and_a_budget_of_four_would_drop() -> None:
     """The control: its stalls are as long as they can be."""
     profile = PROFILES[-1]
-    loop = FrameLoop(Rate(60), StepBudget(4))
+    loop = FrameLoop(Rate(60), StepBudget(4), start=Timestamp(0))
     plans = loop.begin_frames(profile.timestamps(Nanos(20 * SECOND)))
     assert max(profile.pattern) == 70 * MS
     assert min(profile.pattern) == 1
@@ -202,7 +202,7 @@ class Game:
     """A ball that is pushed by clicks: position and speed in integers, 60 ticks a second."""
 
     def __init__(self) -> None:
-        self.loop = FrameLoop(Rate(60))
+        self.loop = FrameLoop(Rate(60), start=Timestamp(0))
         self.x = 0
         self.speed = 3
         self.clicks: list[int] = []
@@ -404,7 +404,7 @@ def test_as_many_frames_at_other_times_are_compared() -> None:
     assert counts[0] == counts[1] > 80
 
     def run(profile: FrameProfile) -> Iterator[State]:
-        loop = FrameLoop(Rate(60))
+        loop = FrameLoop(Rate(60), start=Timestamp(0))
         for now in profile.timestamps(Nanos(3 * SECOND)):
             for step in loop.begin_frame(now).steps():
                 yield {"tick": step.tick}
@@ -427,8 +427,9 @@ def test_frames_are_counted_over_every_call_for_timestamps() -> None:
     """A session in phases asks once a phase."""
 
     def run(profile: FrameProfile) -> Iterator[State]:
-        loop = FrameLoop(Rate(60))
+        loop = FrameLoop(Rate(60), start=Timestamp(0))
         for phase in range(4):
+            assert loop.last is not None
             for now in profile.timestamps(Nanos(100 * MS), loop.last):
                 for step in loop.begin_frame(now).steps():
                     yield {"phase": phase, "tick": step.tick}

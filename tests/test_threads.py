@@ -84,7 +84,7 @@ def gaps(ranges: list[tuple[int, int]]) -> int:
 
 @pytest.mark.usefixtures("_impatient")
 def test_a_loop_that_eight_threads_share_gives_every_tick_once(native: Core) -> None:
-    loop = native.FrameLoop(Timestep(10), StepBudget(7))
+    loop = native.FrameLoop(Timestep(10), StepBudget(7), start=Timestamp(0))
     ranges = planned_ranges(loop, FRAMES)
     assert loop.tick > FRAMES
     assert sum(count for _, count in ranges) == loop.tick
@@ -119,7 +119,9 @@ def test_a_loop_that_loses_ticks_between_threads_would_be_seen() -> None:
 
 @pytest.mark.usefixtures("_impatient")
 def test_an_iterator_that_eight_threads_share_gives_every_step_once(native: Core) -> None:
-    plan = native.FrameLoop(Timestep(10), StepBudget(40_000)).begin_frame(Timestamp(10**6))
+    plan = native.FrameLoop(Timestep(10), StepBudget(40_000), start=Timestamp(0)).begin_frame(
+        Timestamp(10**6)
+    )
     steps = plan.steps()
     taken: list[tuple[int, ...]] = []
 
@@ -135,7 +137,9 @@ def test_an_iterator_that_eight_threads_share_gives_every_step_once(native: Core
 
 @pytest.mark.usefixtures("_impatient")
 def test_a_tally_that_eight_threads_share_counts_every_frame(native: Core) -> None:
-    plan = native.FrameLoop(Timestep(10), StepBudget(3)).begin_frame(Timestamp(95))
+    plan = native.FrameLoop(Timestep(10), StepBudget(3), start=Timestamp(0)).begin_frame(
+        Timestamp(95)
+    )
     stats = native.FrameStats()
 
     def absorb() -> None:
@@ -151,7 +155,7 @@ def test_a_tally_that_eight_threads_share_counts_every_frame(native: Core) -> No
 
 @pytest.mark.usefixtures("_impatient")
 def test_a_loop_shared_by_threads_against_the_rules_crashes_nothing(core: Core) -> None:
-    loop, stats = core.FrameLoop(Timestep(10)), core.FrameStats()
+    loop, stats = core.FrameLoop(Timestep(10), start=Timestamp(0)), core.FrameStats()
     seeds = itertools.count()
     refused: list[RuntimeError] = []
 
@@ -188,7 +192,7 @@ def run_script(script: str, *arguments: str) -> str:
 PLAY = """
 import fixedstep
 def play(core, frames):
-    loop = core.FrameLoop(fixedstep.Rate(60_000, 1_001), fixedstep.StepBudget(3))
+    loop = core.FrameLoop(fixedstep.Rate(60_000, 1_001), fixedstep.StepBudget(3), start=0)
     stats = core.FrameStats()
     for k in range(frames):
         plan = loop.begin_frame(fixedstep.Timestamp(k * 9_000_000 + k % 7 * 11_000_000))
@@ -230,7 +234,7 @@ sys.path[:] = {sys.path!r}
 import importlib
 core = importlib.import_module({name!r})
 assert play(core, 3_000) == {expected!r}
-kept = core.FrameLoop().begin_frame(10**9), core.FrameLoop()
+kept = core.FrameLoop(start=0).begin_frame(10**9), core.FrameLoop(start=0)
 '''
 ended = []
 def work():
@@ -266,7 +270,7 @@ FORK = (
     + """
 import importlib, os, sys, threading
 core = importlib.import_module(f"fixedstep.{sys.argv[1]}")
-loop = core.FrameLoop(fixedstep.Timestep(10))
+loop = core.FrameLoop(fixedstep.Timestep(10), start=0)
 loop.begin_frame(fixedstep.Timestamp(12_345))
 done = threading.Event()
 hashed = []

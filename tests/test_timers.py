@@ -154,7 +154,7 @@ def test_an_attack_with_a_cooldown_of_30_is_ready_30_ticks_later() -> None:
 
 def ticks_of(delta: int, frames: int) -> list[range]:
     """The ticks of each of ``frames`` frames that are ``delta`` long, at 10 ms a tick."""
-    loop = FrameLoop(Timestep(10 * MS), StepBudget(10))
+    loop = FrameLoop(Timestep(10 * MS), StepBudget(10), start=Timestamp(0))
     return [loop.begin_frame(Timestamp(delta * (n + 1))).ticks for n in range(frames)]
 
 
@@ -699,7 +699,7 @@ def test_a_cadence_comes_once_in_every_period(period: int, phase: int, start: in
 @pytest.mark.parametrize("hz", [30, 60, 144, 1_000])
 def test_a_cadence_decides_at_the_same_ticks_at_every_frame_rate(hz: int) -> None:
     cadence = Cadence.spread(12, creation_sequence=31)
-    loop = FrameLoop(Rate(60), StepBudget(5))
+    loop = FrameLoop(Rate(60), StepBudget(5), start=Timestamp(0))
     thought, ticks = [], 0
     for k in range(2 * hz):
         plan = loop.begin_frame(Timestamp((k + 1) * 10**9 // hz))

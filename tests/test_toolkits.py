@@ -472,7 +472,7 @@ def test_f03_pygame_frames_of_16_4_ms_lose_nothing_below_a_millisecond(toolkit: 
 
     clock = pygame.time.Clock()
     assert isinstance(clock.tick(), int)
-    truncated = FrameLoop(Timestep(16_666_667))
+    truncated = FrameLoop(Timestep(16_666_667), start=Timestamp(0))
     for k in range(1, 1_001):
         truncated.begin_frame(Timestamp(k * 16 * MS))
     assert truncated.tick == 959

@@ -105,7 +105,7 @@ at, span = Timestamp(5), Nanos(5)
 WRONG = [
     ("loop.begin_frame(span)", 'has incompatible type "Nanos"; expected "Timestamp"'),
     ("loop.resync(span)", 'has incompatible type "Nanos"; expected "Timestamp"'),
-    ("FrameLoop(start=span)", 'has incompatible type "Nanos"; expected "Timestamp"'),
+    ("FrameLoop(start=span)", 'has incompatible type "Nanos"; expected "Timestamp | None"'),
     ("saturating_since(at, span)", 'has incompatible type "Nanos"; expected "Timestamp"'),
     ("saturating_add(at, at)", 'has incompatible type "Timestamp"; expected "Nanos"'),
     ("FrameTiming().record(at, True)", 'has incompatible type "Timestamp"; expected "Nanos"'),
@@ -117,7 +117,7 @@ WRONG = [
     ("loop.begin_frame(5.0)", 'has incompatible type "float"; expected "Timestamp"'),
     ("loop.begin_frames([span])", "has incompatible type"),
     ("FrameLoop(16_666_667)", 'has incompatible type "int"; expected "Timestep | Rate"'),
-    ("FrameLoop(Timestep(5), 5)", 'has incompatible type "int"; expected "StepBudget"'),
+    ("FrameLoop(Timestep(5), 5.0)", 'has incompatible type "float"; expected "StepBudget |'),
     ("Timestep(0.5)", 'has incompatible type "float"'),
     ("Rate('60')", 'has incompatible type "str"'),
     ("loop.tick = 5", "read-only"),

@@ -43,7 +43,7 @@ def claim(what: str, found: object, said: object) -> None:
 
 def fixedstep_ticks(fps: int) -> int:
     """Ticks of a minute that was cut into equal frames."""
-    loop = FrameLoop(Rate(HZ), StepBudget(5))
+    loop = FrameLoop(Rate(HZ), StepBudget(5), start=Timestamp(0))
     for frame in range(1, MINUTE * fps + 1):
         loop.begin_frame(Timestamp(frame * 10**9 // fps))
     return loop.tick
@@ -121,7 +121,7 @@ def main() -> None:
     claim("gamekit, advance", [*map(gamekit_steps, FRAME_RATES)], [TICKS] * 8)
 
     print("overload:")
-    plan = FrameLoop(Rate(HZ), StepBudget(5)).begin_frame(Timestamp(10**9))
+    plan = FrameLoop(Rate(HZ), StepBudget(5), start=Timestamp(0)).begin_frame(Timestamp(10**9))
     claim("fixedstep, budget 5, a frame of 1 s", (plan.step_count, plan.dropped), (5, 55))
     window = ArcadeWindow(5)
     claim("arcade, cap 5, a frame of 1 s", window.frame(1.0), 6)

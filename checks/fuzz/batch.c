@@ -39,6 +39,8 @@ static void check_loop(const fs_loop *a, const fs_loop *b)
 {
     CHECK(a->scale == b->scale && a->unit == b->unit && a->budget == b->budget);
     CHECK(a->last == b->last && a->bank == b->bank && a->tick == b->tick);
+    CHECK(a->rate_scale == b->rate_scale && a->rate_unit == b->rate_unit);
+    CHECK(a->started == b->started);
 }
 
 static void check_stats(const fs_stats *a, const fs_stats *b)
@@ -103,8 +105,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input in = {data, size, 0};
     fs_loop loop;
     loop.scale = (input_byte(&in) & 1) != 0 ? 1 : input_number(&in);
+    loop.scale += loop.scale == 0;
     loop.unit = input_number(&in);
     loop.unit += loop.unit == 0;
+    const uint8_t kind = input_byte(&in);
+    loop.rate_scale = loop.scale;
+    loop.rate_unit = (kind & 2) != 0 && loop.unit % 3 == 0 ? loop.unit / 3 : loop.unit;
+    loop.fast_below = 0;
+    loop.started = kind & 1;
     loop.budget = (uint32_t)input_number(&in);
     loop.budget += loop.budget == 0;
     loop.last = input_number(&in);

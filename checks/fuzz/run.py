@@ -78,14 +78,32 @@ CORE = (
             Fault(
                 "a quotient of exactly 2**64",
                 "fs_saturating.h",
-                "if (high >= c) {",
-                "if (high > c) {",
+                "return a.high >= c ?",
+                "return a.high > c ?",
             ),
             Fault(
                 "steps cut to 32 bits before the budget",
                 "fs_schedule.h",
-                "due < loop->budget ?",
-                "(uint32_t)due < loop->budget ?",
+                "banked.due < loop->budget ?",
+                "(uint32_t)banked.due < loop->budget ?",
+            ),
+            Fault(
+                "a fast way that is a nanosecond too long",
+                "fs_schedule.c",
+                "(UINT64_MAX - (unit - 1)) / scale, 1)",
+                "(UINT64_MAX - (unit - 1)) / scale, 2)",
+            ),
+            Fault(
+                "a carry that is lost",
+                "fs_schedule.c",
+                "sum.high += loop->bank > room;",
+                "sum.high += 0;",
+            ),
+            Fault(
+                "a first frame that measures from 0",
+                "fs_schedule.c",
+                "loop->started ? fs_since(now, loop->last) : 0",
+                "fs_since(now, loop->last)",
             ),
             Fault(
                 "an alpha of 1",

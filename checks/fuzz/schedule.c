@@ -17,21 +17,25 @@ static void check_frame(fs_loop *loop, uint64_t now)
     const fs_loop before = *loop;
     const fs_plan plan = fs_loop_begin_frame(loop, now);
 
-    const wide elapsed = now > before.last ? now - before.last : 0;
-    const uint64_t bank = cut((wide)before.bank + elapsed * before.scale);
-    const uint64_t due = bank / before.unit;
+    const wide elapsed = before.started && now > before.last ? now - before.last : 0;
+    wide bank = before.bank + elapsed * before.scale;
+    if (before.scale == 1) {
+        bank = cut(bank);
+    }
+    const uint64_t due = cut(bank / before.unit);
     const uint64_t steps = due > before.budget ? before.budget : due;
     CHECK(plan.first_tick == before.tick);
     CHECK(plan.step_count == steps);
     CHECK((wide)plan.dropped + steps == due);
-    CHECK((wide)due * before.unit + plan.remainder == bank);
-    CHECK(plan.remainder < before.unit);
-    CHECK(plan.scale == before.scale && plan.unit == before.unit);
+    CHECK(loop->bank == bank % before.unit);
+    CHECK(plan.remainder == loop->bank / (before.unit / before.rate_unit));
+    CHECK(plan.remainder < before.rate_unit);
+    CHECK(plan.scale == before.rate_scale && plan.unit == before.rate_unit);
 
     CHECK(loop->tick == cut((wide)before.tick + steps));
-    CHECK(loop->bank == plan.remainder);
-    CHECK(loop->last == now);
+    CHECK(loop->last == now && loop->started);
     CHECK(loop->scale == before.scale && loop->unit == before.unit);
+    CHECK(loop->rate_scale == before.rate_scale && loop->rate_unit == before.rate_unit);
     CHECK(loop->budget == before.budget);
 
     /* Sixty-four bits of mantissa hold both numbers, and half a unit of the last of a float's 24 bits
@@ -53,8 +57,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input in = {data, size, 0};
     fs_loop loop;
     loop.scale = input_number(&in);
+    loop.scale += loop.scale == 0;
     loop.unit = input_number(&in);
     loop.unit += loop.unit == 0;
+    loop.rate_scale = loop.scale;
+    loop.rate_unit = loop.unit;
+    loop.fast_below = 0;
+    loop.started = input_byte(&in) & 1;
     loop.budget = (uint32_t)input_number(&in);
     loop.budget += loop.budget == 0;
     loop.last = input_number(&in);
@@ -67,14 +76,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fs_loop expected = loop;
             expected.last = input_number(&in);
             fs_loop_resync(&loop, expected.last);
-            CHECK(loop.last == expected.last && loop.bank == expected.bank);
+            CHECK(loop.last == expected.last && loop.bank == expected.bank && loop.started);
             CHECK(loop.tick == expected.tick && loop.scale == expected.scale);
             CHECK(loop.unit == expected.unit && loop.budget == expected.budget);
             break;
         }
         case 1:
             loop.scale = input_number(&in); /* what a change of speed does; the bank stays */
+            loop.scale += loop.scale == 0;
+            loop.fast_below = 0;
             break;
+        case 3: { /* a rate whose unit is a part of the loop's */
+            const uint64_t parts = input_byte(&in) % 12 + 1u;
+            loop.rate_unit = loop.unit % parts == 0 ? loop.unit / parts : loop.unit;
+            loop.rate_scale = input_number(&in);
+            loop.rate_scale += loop.rate_scale == 0;
+            loop.fast_below = 0;
+            break;
+        }
         case 2: {
             const uint64_t tick = input_number(&in), scale = input_number(&in);
             check_time(tick, scale + (scale == 0), loop.unit);

@@ -15,41 +15,80 @@ static fs_loop loop_snapshot(fs_loop_object *self)
     return loop;
 }
 
+/* A new reference: the timestamp, or None before the first frame of a loop without start. */
+static PyObject *loop_last(const fs_loop *loop)
+{
+    return loop->started ? PyLong_FromUnsignedLongLong(loop->last) : fs_none();
+}
+
 static PyObject *loop_numbers(fs_loop_object *self)
 {
     const fs_loop loop = loop_snapshot(self);
-    return Py_BuildValue("(KKIKKK)", loop.scale, loop.unit, loop.budget, loop.last, loop.bank,
-                         loop.tick);
-}
-
-/* Takes over the reference to `numbers`, which were checked in Python. */
-static PyObject *loop_from(PyTypeObject *type, PyObject *numbers)
-{
-    if (numbers == NULL) {
+    PyObject *last = loop_last(&loop);
+    if (last == NULL) {
         return NULL;
     }
-    unsigned long long scale, unit, last, bank, tick;
+    if (loop.scale == loop.rate_scale && loop.unit == loop.rate_unit) {
+        return Py_BuildValue("(KKINKK)", loop.scale, loop.unit, loop.budget, last, loop.bank,
+                             loop.tick);
+    }
+    return Py_BuildValue("(KKINKKKK)", loop.scale, loop.unit, loop.budget, last, loop.bank,
+                         loop.tick, loop.rate_scale, loop.rate_unit);
+}
+
+/* The loop that these numbers describe, which were checked in Python. Takes over the reference to them. */
+static bool loop_of_numbers(PyObject *numbers, fs_loop *loop)
+{
+    if (numbers == NULL) {
+        return false;
+    }
+    unsigned long long scale, unit, bank, tick, rate_scale, rate_unit;
     unsigned int budget;
-    fs_loop_object *self = NULL;
-    if (PyArg_ParseTuple(numbers, "KKIKKK", &scale, &unit, &budget, &last, &bank, &tick)
-        && (self = FS_NEW(fs_loop_object, PyType_GetModuleState(type), type)) != NULL) {
-        self->loop = (fs_loop){scale, unit, last, bank, tick, budget};
+    PyObject *last;
+    bool valid = PyArg_ParseTuple(numbers, "KKIOKK|KK", &scale, &unit, &budget, &last, &bank, &tick,
+                                  &rate_scale, &rate_unit);
+    if (valid) {
+        const bool speed = PyTuple_Size(numbers) == 8;
+        *loop = (fs_loop){
+            .scale = scale,
+            .unit = unit,
+            .bank = bank,
+            .tick = tick,
+            .rate_scale = speed ? rate_scale : scale,
+            .rate_unit = speed ? rate_unit : unit,
+            .budget = budget,
+            .started = last != Py_None,
+        };
+        if (loop->started) {
+            loop->last = PyLong_AsUnsignedLongLong(last);
+            valid = PyErr_Occurred() == NULL;
+        }
     }
     Py_DECREF(numbers);
+    return valid;
+}
+
+static PyObject *loop_make(fs_state *state, PyTypeObject *type, PyObject *numbers)
+{
+    fs_loop loop;
+    fs_loop_object *self = NULL;
+    if (loop_of_numbers(numbers, &loop)
+        && (self = FS_NEW(fs_loop_object, state, type)) != NULL) {
+        self->loop = loop;
+    }
     return (PyObject *)self;
 }
 
 static PyObject *loop_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     fs_state *state = PyType_GetModuleState(type);
-    PyObject *numbers = fs_call(state->configuration, "frame_loop", args, kwargs);
-    return loop_from(type, numbers);
+    return loop_make(state, type, fs_call(state->configuration, "frame_loop", args, kwargs));
 }
 
 static PyObject *loop_from_state(PyObject *type, PyObject *args)
 {
     fs_state *state = PyType_GetModuleState((PyTypeObject *)type);
-    return loop_from((PyTypeObject *)type,
+    return loop_make(state, (PyTypeObject *)type,
                      fs_call(state->configuration, "frame_loop_state", args, NULL));
 }
 
@@ -86,7 +125,62 @@ static PyObject *loop_resync(fs_loop_object *self, PyObject *now)
     FS_LOCK(self);
     fs_loop_resync(&self->loop, at);
     FS_UNLOCK();
-    Py_RETURN_NONE;
+    return fs_none();
+}
+
+/* For GameLoop: bank, last and tick stay. */
+static PyObject *loop_set_scale(fs_loop_object *self, PyObject *args)
+{
+    PyObject *numbers = loop_numbers(self);
+    PyObject *head = numbers == NULL ? NULL : Py_BuildValue("(N)", numbers);
+    PyObject *whole = head == NULL ? NULL : PySequence_Concat(head, args);
+    PyObject *changed =
+        whole == NULL ? NULL : fs_call(self->state->configuration, "frame_loop_scale", whole, NULL);
+    fs_loop loop;
+    Py_XDECREF(head);
+    Py_XDECREF(whole);
+    if (!loop_of_numbers(changed, &loop)) {
+        return NULL;
+    }
+    FS_LOCK(self);
+    self->loop = loop;
+    FS_UNLOCK();
+    return fs_none();
+}
+
+static bool as_ticks(fs_loop_object *self, PyObject *value, uint64_t *ticks)
+{
+    return fs_fast_u64(value, ticks) || fs_slow_u64(self->state, "ticks", value, ticks);
+}
+
+static PyObject *loop_skip_ticks(fs_loop_object *self, PyObject *count)
+{
+    uint64_t ticks;
+    if (!as_ticks(self, count, &ticks)) {
+        return NULL;
+    }
+    FS_LOCK(self);
+    self->loop.tick = fs_add(self->loop.tick, ticks);
+    FS_UNLOCK();
+    return fs_none();
+}
+
+static PyObject *loop_take_back(fs_loop_object *self, PyObject *count)
+{
+    uint64_t ticks;
+    bool enough;
+    if (!as_ticks(self, count, &ticks)) {
+        return NULL;
+    }
+    FS_LOCK(self);
+    enough = ticks <= self->loop.tick;
+    self->loop.tick -= enough ? ticks : 0;
+    FS_UNLOCK();
+    if (!enough) {
+        fs_raise(self->state, "too_many_ticks", count);
+        return NULL;
+    }
+    return fs_none();
 }
 
 /* The four columns of a batch, as bytes objects that are filled in place. */
@@ -184,7 +278,9 @@ static bool plan_block(PyObject *block, fs_loop *loop, fs_columns *columns, fs_s
 static bool same_loop(const fs_loop *a, const fs_loop *b)
 {
     return a->scale == b->scale && a->unit == b->unit && a->budget == b->budget
-        && a->last == b->last && a->bank == b->bank && a->tick == b->tick;
+        && a->last == b->last && a->bank == b->bank && a->tick == b->tick
+        && a->rate_scale == b->rate_scale && a->rate_unit == b->rate_unit
+        && a->started == b->started;
 }
 
 /* How many timestamps there are, or 0 where that cannot be trusted: `__len__` of an unknown type. */
@@ -293,7 +389,7 @@ static PyObject *loop_begin_frames(fs_loop_object *self, PyObject *args, PyObjec
     }
     if (plan_batch(state, self, timestamps, &columns, stats, &batch)) {
         plans = PyObject_CallFunction(state->plans_from, "OKKOOOO", state->plan_type,
-                                      self->loop.scale, self->loop.unit, columns.column[0],
+                                      self->loop.rate_scale, self->loop.rate_unit, columns.column[0],
                                       columns.column[1], columns.column[2], columns.column[3]);
         if (plans != NULL && !commit_batch(self, (fs_stats_object *)stats, &batch)) {
             Py_CLEAR(plans);
@@ -313,19 +409,31 @@ static PyObject *loop_digest_frames(fs_loop_object *self, PyObject *args, PyObje
         || !commit_batch(self, (fs_stats_object *)stats, &batch)) {
         return NULL;
     }
-    Py_RETURN_NONE;
+    return fs_none();
 }
 
 static PyObject *loop_simulated(fs_loop_object *self, void *Py_UNUSED(closure))
 {
     return PyLong_FromUnsignedLongLong(
-        fs_sim_time(self->loop.tick, self->loop.scale, self->loop.unit));
+        fs_sim_time(self->loop.tick, self->loop.rate_scale, self->loop.rate_unit));
+}
+
+static PyObject *loop_remainder(fs_loop_object *self, void *Py_UNUSED(closure))
+{
+    const fs_loop loop = loop_snapshot(self);
+    return PyLong_FromUnsignedLongLong(loop.bank / (loop.unit / loop.rate_unit));
+}
+
+static PyObject *loop_get_last(fs_loop_object *self, void *Py_UNUSED(closure))
+{
+    const fs_loop loop = loop_snapshot(self);
+    return loop_last(&loop);
 }
 
 static PyObject *loop_timestep(fs_loop_object *self, void *Py_UNUSED(closure))
 {
     return PyObject_CallFunction(self->state->timestep_of, "KK",
-                                 self->loop.scale, self->loop.unit);
+                                 self->loop.rate_scale, self->loop.rate_unit);
 }
 
 static PyObject *loop_budget(fs_loop_object *self, void *Py_UNUSED(closure))
@@ -337,7 +445,7 @@ static PyObject *loop_budget(fs_loop_object *self, void *Py_UNUSED(closure))
 static PyObject *loop_richcompare(fs_loop_object *self, PyObject *other, int op)
 {
     if ((op != Py_EQ && op != Py_NE) || Py_TYPE(other) != Py_TYPE(self)) {
-        Py_RETURN_NOTIMPLEMENTED;
+        return fs_not_implemented();
     }
     const fs_loop a = loop_snapshot(self);
     const fs_loop b = loop_snapshot((fs_loop_object *)other);
@@ -366,6 +474,9 @@ static PyMethodDef loop_methods[] = {
     {"digest_frames", (PyCFunction)(void (*)(void))loop_digest_frames,
      METH_VARARGS | METH_KEYWORDS, fs_doc_FrameLoop_digest_frames},
     {"resync", (PyCFunction)loop_resync, METH_O, fs_doc_FrameLoop_resync},
+    {"_set_scale", (PyCFunction)loop_set_scale, METH_VARARGS, NULL},
+    {"_skip_ticks", (PyCFunction)loop_skip_ticks, METH_O, NULL},
+    {"_take_back", (PyCFunction)loop_take_back, METH_O, NULL},
     {"_state", (PyCFunction)loop_state, METH_NOARGS, NULL},
     {"_from_state", (PyCFunction)loop_from_state, METH_VARARGS | METH_CLASS, NULL},
     {"__copy__", (PyCFunction)loop_copy, METH_NOARGS, NULL},
@@ -376,13 +487,15 @@ static PyMethodDef loop_methods[] = {
 
 static PyMemberDef loop_members[] = {
     {"tick", T_ULONGLONG, offsetof(fs_loop_object, loop.tick), READONLY, fs_doc_FrameLoop_tick},
-    {"remainder", T_ULONGLONG, offsetof(fs_loop_object, loop.bank), READONLY,
-     fs_doc_FrameLoop_remainder},
-    {"last", T_ULONGLONG, offsetof(fs_loop_object, loop.last), READONLY, fs_doc_FrameLoop_last},
+    {"_bank", T_ULONGLONG, offsetof(fs_loop_object, loop.bank), READONLY, NULL},
+    {"_scale", T_ULONGLONG, offsetof(fs_loop_object, loop.scale), READONLY, NULL},
+    {"_unit", T_ULONGLONG, offsetof(fs_loop_object, loop.unit), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
 static PyGetSetDef loop_getset[] = {
+    {"remainder", (getter)loop_remainder, NULL, fs_doc_FrameLoop_remainder, NULL},
+    {"last", (getter)loop_get_last, NULL, fs_doc_FrameLoop_last, NULL},
     {"simulated", (getter)loop_simulated, NULL, fs_doc_FrameLoop_simulated, NULL},
     {"timestep", (getter)loop_timestep, NULL, fs_doc_FrameLoop_timestep, NULL},
     {"budget", (getter)loop_budget, NULL, fs_doc_FrameLoop_budget, NULL},

@@ -119,7 +119,7 @@ static PyObject *plan_timestep(fs_plan_object *self, void *Py_UNUSED(closure))
 static PyObject *plan_richcompare(fs_plan_object *self, PyObject *other, int op)
 {
     if ((op != Py_EQ && op != Py_NE) || Py_TYPE(other) != Py_TYPE(self)) {
-        Py_RETURN_NOTIMPLEMENTED;
+        return fs_not_implemented();
     }
     const fs_plan *a = &self->plan;
     const fs_plan *b = &((fs_plan_object *)other)->plan;

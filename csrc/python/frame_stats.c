@@ -55,7 +55,7 @@ static PyObject *stats_absorb(fs_stats_object *self, PyObject *arg)
     FS_LOCK(self);
     fs_stats_absorb(&self->stats, &((fs_plan_object *)arg)->plan);
     FS_UNLOCK();
-    Py_RETURN_NONE;
+    return fs_none();
 }
 
 static PyObject *stats_json(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
@@ -66,7 +66,7 @@ static PyObject *stats_json(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
 static PyObject *stats_richcompare(fs_stats_object *self, PyObject *other, int op)
 {
     if ((op != Py_EQ && op != Py_NE) || Py_TYPE(other) != Py_TYPE(self)) {
-        Py_RETURN_NOTIMPLEMENTED;
+        return fs_not_implemented();
     }
     const fs_stats a = fs_stats_snapshot(self);
     const fs_stats b = fs_stats_snapshot((fs_stats_object *)other);

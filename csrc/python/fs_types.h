@@ -225,6 +225,25 @@ static inline bool fs_as_timestamp(fs_state *state, PyObject *value, uint64_t *n
     return fs_fast_u64(value, now) || fs_slow_u64(state, "timestamp", value, now);
 }
 
+/* None and its kin are counted through a function of the interpreter that runs. The macros of newer headers
+ * (Py_RETURN_NONE among them) return them uncounted, also under the limited API of 3.10, where they are
+ * counted: an extension built so uses up the references of None until 3.10 ends the process. */
+static inline PyObject *fs_counted(PyObject *constant)
+{
+    Py_IncRef(constant);
+    return constant;
+}
+
+static inline PyObject *fs_none(void)
+{
+    return fs_counted(Py_None);
+}
+
+static inline PyObject *fs_not_implemented(void)
+{
+    return fs_counted(Py_NotImplemented);
+}
+
 /* == and != of two objects whose type is the same; the reference handles its twin of the other core */
 static inline PyObject *fs_equality(bool equal, int op)
 {

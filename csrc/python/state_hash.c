@@ -219,7 +219,7 @@ static PyObject *hash_finish(fs_hash_object *self, PyObject *Py_UNUSED(ignored))
 static PyObject *hash_richcompare(fs_hash_object *self, PyObject *other, int op)
 {
     if ((op != Py_EQ && op != Py_NE) || Py_TYPE(other) != Py_TYPE(self)) {
-        Py_RETURN_NOTIMPLEMENTED;
+        return fs_not_implemented();
     }
     return fs_equality(self->value == ((fs_hash_object *)other)->value, op);
 }

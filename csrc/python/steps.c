@@ -177,7 +177,7 @@ static PyObject *steps_copy(fs_steps_object *self, PyObject *Py_UNUSED(ignored))
 static PyObject *steps_richcompare(fs_steps_object *self, PyObject *other, int op)
 {
     if ((op != Py_EQ && op != Py_NE) || Py_TYPE(other) != Py_TYPE(self)) {
-        Py_RETURN_NOTIMPLEMENTED;
+        return fs_not_implemented();
     }
     fs_steps_object *b = (fs_steps_object *)other;
     uint64_t tick, other_tick;

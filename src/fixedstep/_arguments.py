@@ -106,6 +106,11 @@ def count(value: object, name: str, *, high: int = U64_MAX) -> int:
     return integer(value, name, "a whole number", "count in integers", high=high)
 
 
+def ticks(value: object) -> int:
+    """A number of ticks."""
+    return count(value, "ticks")
+
+
 def remainder(value: object, unit: int) -> int:
     """Time not yet a step: below one step, or the loop it is given to would owe one already."""
     rest = count(value, "remainder")
@@ -185,6 +190,14 @@ def wrong_stats(value: object) -> TypeError:
     return TypeError(
         f"stats must be a FrameStats of this core, not {kind.__module__}.{kind.__qualname__}; "
         "pass FrameStats() or leave it out"
+    )
+
+
+def too_many_ticks(value: int) -> ValueError:
+    """The error for a loop that is to take back more ticks than it has planned."""
+    return ValueError(
+        f"ticks must be at most those that were planned, not {_digits(value)}; take back what the "
+        "last plan had"
     )
 
 

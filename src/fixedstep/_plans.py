@@ -29,7 +29,7 @@ class FramePlans(Sequence["FramePlan"]):
     that ``numpy.asarray`` takes without a copy.
 
     >>> from fixedstep import FrameLoop, Timestep
-    >>> plans = FrameLoop(Timestep(10)).begin_frames([5, 10, 31])
+    >>> plans = FrameLoop(Timestep(10), start=0).begin_frames([5, 10, 31])
     >>> len(plans), plans[1].first_tick, list(plans.step_count), len(plans[1:])
     (3, 0, [0, 1, 2], 2)
     """

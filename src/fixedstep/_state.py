@@ -7,43 +7,91 @@ carries, and both give the checked tuple. The way out is ``text.py``. Refuses to
 
 from __future__ import annotations
 
-from typing import SupportsIndex
+from typing import SupportsIndex, TypeAlias
 
 from ._arguments import U32_MAX, count, positive, remainder, timestamp
-from .time import ORIGIN, Rate, StepBudget, Timestamp, Timestep, budget_steps, scale_and_unit
+from .time import Rate, StepBudget, Timestamp, Timestep, budget_steps, scale_and_unit
 
 FNV_OFFSET = 0xCBF29CE484222325
 
 _DAMAGED = "the saved state is damaged"
 
+#: (scale, unit, budget, last, bank, tick), and (rate_scale, rate_unit) after it where a speed made
+#: them differ from scale and unit. ``last`` is None before the first frame of a loop without start.
+LoopState: TypeAlias = (
+    "tuple[int, int, int, int | None, int, int] "
+    "| tuple[int, int, int, int | None, int, int, int, int]"
+)
+
 
 def frame_loop(
     timestep: Timestep | Rate = Timestep.HZ_60,
-    budget: StepBudget = StepBudget.DEFAULT,
-    start: Timestamp = ORIGIN,
+    budget: StepBudget | SupportsIndex = 5,
+    start: Timestamp | None = None,
     *,
     tick: SupportsIndex = 0,
     remainder: SupportsIndex = 0,
-) -> tuple[int, int, int, int, int, int]:
-    """What ``FrameLoop(...)`` means: (scale, unit, budget, last, bank, tick)."""
+) -> LoopState:
+    """What ``FrameLoop(...)`` means."""
     scale, unit = scale_and_unit(timestep)
     steps = budget_steps(budget)
-    return frame_loop_state(scale, unit, steps, timestamp(start, "start"), remainder, tick)
+    last = None if start is None else timestamp(start, "start")
+    return frame_loop_state(scale, unit, steps, last, remainder, tick)
 
 
 def frame_loop_state(
-    scale: object, unit: object, budget: object, last: object, bank: object, tick: object
-) -> tuple[int, int, int, int, int, int]:
+    scale: object,
+    unit: object,
+    budget: object,
+    last: object,
+    bank: object,
+    tick: object,
+    *rate: object,
+) -> LoopState:
     """The state of a FrameLoop, checked."""
+    if len(rate) not in (0, 2):
+        raise TypeError(
+            f"the state of a FrameLoop has 6 or 8 numbers, not {6 + len(rate)}; {_DAMAGED}"
+        )
     scale, unit = _scale_and_unit(scale, unit)
-    return (
+    state = (
         scale,
         unit,
         positive(budget, "budget", "a whole number", _DAMAGED, high=U32_MAX),
-        timestamp(last, "last"),
+        None if last is None else timestamp(last, "last"),
         remainder(bank, unit),
         count(tick, "tick"),
     )
+    if not rate:
+        return state
+    rate_scale, rate_unit = _scale_and_unit(*rate)
+    if unit % rate_unit:
+        raise ValueError(
+            f"unit must be a multiple of the rate's, {rate_unit} here, not {unit}; {_DAMAGED}"
+        )
+    if (rate_scale, rate_unit) == (scale, unit):
+        return state
+    return (*state, rate_scale, rate_unit)
+
+
+def frame_loop_scale(
+    state: LoopState, scale: object, unit: object, budget: object, rate: Timestep | Rate
+) -> LoopState:
+    """What a loop's state becomes with another scale, unit and budget, and plans in ``rate``."""
+    old_unit, last, bank, tick = state[1], *state[3:6]
+    new_unit = positive(unit, "unit", "a whole number", "one step is that much of the bank")
+    if new_unit != old_unit and (tick, bank) != (0, 0):
+        raise ValueError(
+            f"unit must stay {old_unit} once time has passed, not become {new_unit}; "
+            "choose one that every rate and speed divides, before the first frame"
+        )
+    rate_scale, rate_unit = scale_and_unit(rate)
+    if new_unit % rate_unit:
+        raise ValueError(
+            f"unit must be a multiple of the rate's, {rate_unit} for {rate!r}, not {new_unit}; "
+            "choose one that every rate and speed divides"
+        )
+    return frame_loop_state(scale, new_unit, budget, last, bank, tick, rate_scale, rate_unit)
 
 
 def frame_plan(

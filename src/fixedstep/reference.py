@@ -26,7 +26,6 @@ from ._plans import FramePlans
 from ._state import FNV_OFFSET
 from .pickling import restore
 from .time import (
-    ORIGIN,
     Alpha,
     Nanos,
     Rate,
@@ -42,7 +41,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    _LoopState = tuple[int, int, int, int, int, int]
+    from ._state import LoopState
+
     _TallyState = tuple[int, int, int, int]
 
 __all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps"]
@@ -120,9 +120,9 @@ class FrameLoop(_Final):
     """The schedule: turns timestamps into whole simulation steps.
 
     ``FrameLoop(timestep, budget, start)`` runs steps of ``timestep`` (a `Timestep`, or a `Rate` for
-    exactly so many a second), at most ``budget`` of them a frame, from the instant ``start``
-    (nanoseconds); unless given, `Timestep.HZ_60`, `StepBudget.DEFAULT` and 0. ``tick`` and
-    ``remainder`` continue an earlier schedule.
+    exactly so many a second), at most ``budget`` of them a frame (a `StepBudget` or an int), from
+    the instant ``start`` (nanoseconds). Without ``start``, time begins with the first frame or
+    resync, and a first frame runs no step. ``tick`` and ``remainder`` continue an earlier schedule.
 
     >>> loop = FrameLoop(Timestep(10), StepBudget(3), Timestamp(100))
     >>> plan = loop.begin_frame(Timestamp(125))
@@ -135,13 +135,31 @@ class FrameLoop(_Final):
     out of range, ValueError for a remainder that is not below one step.
     """
 
-    __slots__ = ("_bank", "_budget", "_last", "_scale", "_tick", "_unit")
+    __slots__ = (
+        "_bank",
+        "_budget",
+        "_last",
+        "_rate_scale",
+        "_rate_unit",
+        "_scale",
+        "_tick",
+        "_unit",
+    )
+    _scale: int
+    _unit: int
+    _budget: int
+    _last: int | None
+    _bank: int
+    _tick: int
+    _rate_scale: int
+    """What plans and steps count in: scale and unit, but for a speed."""
+    _rate_unit: int
 
     def __new__(
         cls,
         timestep: Timestep | Rate = Timestep.HZ_60,
-        budget: StepBudget = StepBudget.DEFAULT,
-        start: Timestamp = ORIGIN,
+        budget: StepBudget | SupportsIndex = 5,
+        start: Timestamp | None = None,
         *,
         tick: SupportsIndex = 0,
         remainder: SupportsIndex = 0,
@@ -150,8 +168,18 @@ class FrameLoop(_Final):
         return _loop(*_state.frame_loop(timestep, budget, start, tick=tick, remainder=remainder))
 
     def _set_state(
-        self, scale: int, unit: int, budget: int, last: int, bank: int, tick: int
+        self,
+        scale: int,
+        unit: int,
+        budget: int,
+        last: int | None,
+        bank: int,
+        tick: int,
+        rate_scale: int | None = None,
+        rate_unit: int | None = None,
     ) -> None:
+        self._rate_scale = scale if rate_scale is None else rate_scale
+        self._rate_unit = unit if rate_unit is None else rate_unit
         self._scale = scale
         self._unit = unit
         self._budget = budget
@@ -159,14 +187,34 @@ class FrameLoop(_Final):
         self._bank = bank
         self._tick = tick
 
-    def _state(self) -> _LoopState:
-        return self._scale, self._unit, self._budget, self._last, self._bank, self._tick
+    def _state(self) -> LoopState:
+        state = self._scale, self._unit, self._budget, self._last, self._bank, self._tick
+        rate = self._rate_scale, self._rate_unit
+        return state if rate == (self._scale, self._unit) else (*state, *rate)
 
     @classmethod
-    def _from_state(
-        cls, scale: int, unit: int, budget: int, last: int, bank: int, tick: int
-    ) -> FrameLoop:
-        return _loop(*_state.frame_loop_state(scale, unit, budget, last, bank, tick))
+    def _from_state(cls, *state: int | None) -> FrameLoop:
+        return _loop(*_state.frame_loop_state(*state))
+
+    def _set_scale(self, scale: int, unit: int, budget: int, rate: Timestep | Rate, /) -> None:
+        """Change the speed or the rate: what a nanosecond adds to the bank, how many of these make
+        a step, the budget, and the rate whose units plans are in. Bank, last and tick stay.
+
+        Raises ValueError for a unit that is no multiple of the rate's, or that changes once time
+        has passed.
+        """
+        self._set_state(*_state.frame_loop_scale(self._state(), scale, unit, budget, rate))
+
+    def _skip_ticks(self, count: int, /) -> None:
+        """Count ticks that were run without time passing."""
+        self._tick = min(self._tick + _arguments.ticks(count), U64_MAX)
+
+    def _take_back(self, count: int, /) -> None:
+        """Uncount ticks that were planned and not run. ValueError for more than were counted."""
+        ticks = _arguments.ticks(count)
+        if ticks > self._tick:
+            raise _arguments.too_many_ticks(ticks)
+        self._tick -= ticks
 
     def begin_frame(self, now: Timestamp, /) -> FramePlan:
         """Plan one frame: bank the time since the last one, and take whole steps out.
@@ -175,7 +223,7 @@ class FrameLoop(_Final):
         went back adds nothing, and the next frame counts from it. The plan must be carried out:
         the loop has already counted its steps.
 
-        >>> loop = FrameLoop(Timestep(10), StepBudget(3))
+        >>> loop = FrameLoop(Timestep(10), budget=3, start=0)
         >>> loop.begin_frame(57)
         FramePlan(first_tick=0, step_count=3, dropped=2, remainder=7, timestep=Timestep(10))
 
@@ -184,20 +232,28 @@ class FrameLoop(_Final):
         """
         if type(now) is not int or not 0 <= now <= U64_MAX:
             now = Timestamp(_arguments.timestamp(now))
-        elapsed = now - self._last if now > self._last else 0
+        last, unit = self._last, self._unit
+        elapsed = now - last if last is not None and now > last else 0
         bank = self._bank + elapsed * self._scale
-        if bank > U64_MAX:
+        if bank > U64_MAX and self._scale == 1:  # with any other scale nothing is lost
             bank = U64_MAX
-        due = bank // self._unit
-        remainder = bank % self._unit
+        due = bank // unit
+        if due > U64_MAX:
+            due = U64_MAX
+        bank %= unit
+        # in units of the rate, rounded down; the bank keeps the rest
+        rate_unit = self._rate_unit
+        remainder = bank if unit == rate_unit else bank // (unit // rate_unit)
         step_count = due if due < self._budget else self._budget
         first_tick = self._tick
         tick = first_tick + step_count
         if tick > U64_MAX:
             tick = U64_MAX
         # The plan first: where there is no memory for it, no time has passed for the loop either.
-        plan = _plan(first_tick, step_count, due - step_count, remainder, self._scale, self._unit)
-        self._tick, self._bank, self._last = tick, remainder, now
+        plan = _plan(
+            first_tick, step_count, due - step_count, remainder, self._rate_scale, rate_unit
+        )
+        self._tick, self._bank, self._last = tick, bank, now
         return plan
 
     def begin_frames(
@@ -208,7 +264,7 @@ class FrameLoop(_Final):
         ``timestamps`` is a one-dimensional C-contiguous buffer of unsigned 64-bit integers
         (``array('Q')``, numpy uint64), read in place, or any iterable of integers.
 
-        >>> plans = FrameLoop(Timestep(10)).begin_frames([5, 10, 31])
+        >>> plans = FrameLoop(Timestep(10), start=0).begin_frames([5, 10, 31])
         >>> [plan.step_count for plan in plans], list(plans.remainder)
         ([0, 1, 2], [5, 0, 1])
 
@@ -218,7 +274,7 @@ class FrameLoop(_Final):
         """
         columns: tuple[list[int], ...] = ([], [], [], [])
         batch = self._plan_batch(timestamps, stats, columns)
-        plans = FramePlans._from_columns(FramePlan, self._scale, self._unit, columns)
+        plans = FramePlans._from_columns(FramePlan, self._rate_scale, self._rate_unit, columns)
         self._commit_batch(stats, *batch)
         return plans
 
@@ -227,7 +283,7 @@ class FrameLoop(_Final):
 
         Takes, raises and does what ``begin_frames`` does, less the columns.
 
-        >>> loop, stats = FrameLoop(Timestep(10)), FrameStats()
+        >>> loop, stats = FrameLoop(Timestep(10), start=0), FrameStats()
         >>> loop.digest_frames(range(0, 1001, 4), stats)
         >>> loop.tick, stats.frames
         (100, 251)
@@ -241,7 +297,7 @@ class FrameLoop(_Final):
         timestamps: Buffer | Iterable[Timestamp],
         stats: FrameStats | None,
         columns: tuple[list[int], ...] | None,
-    ) -> tuple[_LoopState, _LoopState, _TallyState, _TallyState]:
+    ) -> tuple[LoopState, LoopState, _TallyState, _TallyState]:
         """Run copies of the loop and the tally over the timestamps, so that a bad one in the middle
         leaves everything as it was: what both were, and what they come to."""
         if stats is not None and type(stats) is not FrameStats:
@@ -264,8 +320,8 @@ class FrameLoop(_Final):
     def _commit_batch(
         self,
         stats: FrameStats | None,
-        loop_before: _LoopState,
-        loop_after: _LoopState,
+        loop_before: LoopState,
+        loop_after: LoopState,
         tally_before: _TallyState,
         tally_after: _TallyState,
     ) -> None:
@@ -301,17 +357,17 @@ class FrameLoop(_Final):
     @property
     def remainder(self) -> int:
         """Time not yet a step. In nanoseconds for a Timestep, in 1/numerator ns for a Rate."""
-        return self._bank
+        return self._bank // (self._unit // self._rate_unit)
 
     @property
     def simulated(self) -> Nanos:
         """The simulation's own clock: nanoseconds that all planned steps cover, saturating."""
-        return Nanos(sim_time(self._tick, self._scale, self._unit))
+        return Nanos(sim_time(self._tick, self._rate_scale, self._rate_unit))
 
     @property
     def timestep(self) -> Timestep | Rate:
         """What the loop was configured with."""
-        return timestep_of(self._scale, self._unit)
+        return timestep_of(self._rate_scale, self._rate_unit)
 
     @property
     def budget(self) -> StepBudget:
@@ -319,9 +375,9 @@ class FrameLoop(_Final):
         return StepBudget(self._budget)
 
     @property
-    def last(self) -> Timestamp:
-        """The timestamp of the last frame or resync; the start before the first."""
-        return Timestamp(self._last)
+    def last(self) -> Timestamp | None:
+        """The timestamp of the last frame or resync; the start before the first, None without."""
+        return None if self._last is None else Timestamp(self._last)
 
     def __copy__(self) -> FrameLoop:
         return _loop(*self._state())
@@ -342,9 +398,9 @@ class FrameLoop(_Final):
         return text.frame_loop(*self._state())
 
 
-def _loop(scale: int, unit: int, budget: int, last: int, bank: int, tick: int) -> FrameLoop:
+def _loop(*state: Any) -> FrameLoop:
     loop = object.__new__(FrameLoop)
-    loop._set_state(scale, unit, budget, last, bank, tick)
+    loop._set_state(*state)
     return loop
 
 

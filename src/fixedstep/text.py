@@ -10,7 +10,12 @@ from __future__ import annotations
 from .time import timestep_of
 
 
-def frame_loop(scale: int, unit: int, budget: int, last: int, bank: int, tick: int) -> str:
+def frame_loop(
+    scale: int, unit: int, budget: int, last: int | None, bank: int, tick: int, *rate: int
+) -> str:
+    if rate:  # the constructor has no speed
+        numbers = ", ".join(map(str, (scale, unit, budget, last, bank, tick, *rate)))
+        return f"FrameLoop._from_state({numbers})"
     return (
         f"FrameLoop({timestep_of(scale, unit)!r}, StepBudget({budget}), {last}, "
         f"tick={tick}, remainder={bank})"

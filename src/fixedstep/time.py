@@ -280,11 +280,6 @@ def timestep_of(scale: int, unit: int) -> Timestep | Rate:
     return Timestep(unit) if scale == 1 else Rate(scale, unit // _SECOND)
 
 
-def budget_steps(budget: StepBudget) -> int:
-    """The number in a StepBudget, and the error for anything that is not one."""
-    if isinstance(budget, StepBudget):
-        return budget.steps
-    raise TypeError(
-        f"budget must be a StepBudget, not {type(budget).__name__} {shown(budget)}; "
-        "StepBudget(5) lets a frame run at most five steps"
-    )
+def budget_steps(budget: StepBudget | SupportsIndex) -> int:
+    """The number in a StepBudget or the number itself, checked."""
+    return budget.steps if isinstance(budget, StepBudget) else StepBudget(budget).steps

@@ -235,7 +235,7 @@ class _Totals:
     """The figures of a schedule, block by block."""
 
     def __init__(self, timestep: Timestep | Rate, budget: StepBudget, core: Any) -> None:
-        self.loop = core.FrameLoop(timestep, budget)
+        self.loop = core.FrameLoop(timestep, budget, start=0)
         self.stats = core.FrameStats()
         self._unit = scale_and_unit(timestep)[1]
         self._budget = budget.steps

@@ -43,7 +43,7 @@ def frames(group: Group, timestep: Timestep | Rate, budget: StepBudget) -> Itera
     >>> frame
     Frame(start=0, span=25, steps=1, dropped=1, alpha=0.5)
     """
-    loop = core.FrameLoop(timestep, budget)
+    loop = core.FrameLoop(timestep, budget, start=0)
     start = 0
     for spans, times in zip(group.spans.blocks(), group.timestamp_blocks(), strict=True):
         for span, now, plan in zip(spans, times, loop.begin_frames(times), strict=True):

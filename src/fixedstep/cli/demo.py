@@ -160,15 +160,22 @@ class Demo:
                 with held():
                     if recording is not None:
                         writer = TraceWriter(recording, self.timestep, self.budget, start)
-                self._frames(loop, span, stall, writer)
+                self._frames(loop, start, span, stall, writer)
             except KeyboardInterrupt:
                 self.interrupted = True
             with held():
                 if writer is not None:
                     writer.finish(self.stats)
 
-    def _frames(self, loop: FrameLoop, span: int, stall: int, writer: TraceWriter | None) -> None:
-        start = last = loop.last
+    def _frames(
+        self,
+        loop: FrameLoop,
+        start: Timestamp,
+        span: int,
+        stall: int,
+        writer: TraceWriter | None,
+    ) -> None:
+        last = start
         line_at, stall_at = _SECOND, span // 2
         while last - start < span:
             self._wait(_next_frame(start, self._clock()))

@@ -81,7 +81,7 @@ class Recorder:
     >>> from fixedstep.captures import read
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "run.trace")
-    ...     recorder = Recorder(path, FrameLoop())
+    ...     recorder = Recorder(path, FrameLoop(start=0))
     ...     for now in (16_000_000, 100_000_000):
     ...         plan = recorder.begin_frame(Timestamp(now))  # instead of the loop's own
     ...     recorder.close()
@@ -92,7 +92,8 @@ class Recorder:
     file: where it is reached, the recording ends whole and `recording` is False, and frames are
     planned as before. Raises FileExistsError for a file that is there, since it may be the
     recording of the last crash; OSError where it cannot be made; ValueError for a loop that has
-    planned before, because a trace begins with its loop, or a bound too small for any frame.
+    planned before or has no start, because a trace begins with its loop, or a bound too small for
+    any frame.
     """
 
     def __init__(
@@ -102,6 +103,11 @@ class Recorder:
         *,
         most_bytes: int = MOST_BYTES,
     ) -> None:
+        if loop.last is None:
+            raise ValueError(
+                "the loop has no start, and a trace begins with one; pass "
+                "FrameLoop(timestep, budget, start)"
+            )
         if loop.tick or loop.remainder:
             raise ValueError(
                 f"the loop has planned {loop.tick} steps and holds a remainder of "
@@ -115,7 +121,7 @@ class Recorder:
             )
         self._loop = loop
         self._stats = fixedstep.FrameStats()
-        self._last = loop.last
+        self._last: Timestamp = loop.last
         self._most = most_bytes
         self._lines = _Lines(open(path, "xb", buffering=0))  # noqa: SIM115 - closed by close()
         self._finish = weakref.finalize(self, self._lines.close)
@@ -139,7 +145,7 @@ class Recorder:
         then; ValueError if the loop was used without the recorder."""
         self._check()
         plan = self._loop.begin_frame(now)
-        self._last = self._loop.last
+        self._last = cast("Timestamp", self._loop.last)
         if self._finish.alive:
             self._stats.absorb(plan)
             ends = self._lines.held + 1 >= BLOCK_LINES
@@ -152,7 +158,7 @@ class Recorder:
         """The loop's ``resync(now)``, recorded."""
         self._check()
         self._loop.resync(now)
-        self._last = self._loop.last
+        self._last = cast("Timestamp", self._loop.last)
         if self._finish.alive:
             self._writer.resync(self._last)
             self._after(self._lines.held >= BLOCK_LINES)

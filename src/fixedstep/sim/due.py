@@ -28,7 +28,7 @@ def due_times(plan: FramePlan, now: Timestamp) -> list[Timestamp]:
     the plans of a `SpeedClock`, which count simulated time.
 
     >>> from fixedstep import FrameLoop, Rate
-    >>> loop = FrameLoop(Rate(60))
+    >>> loop = FrameLoop(Rate(60), start=0)
     >>> due_times(loop.begin_frame(40_000_000), 40_000_000)
     [16666667, 33333334]
     >>> due_times(loop.begin_frame(10**10), 10**10), loop.tick  # dropped the rest of ten seconds

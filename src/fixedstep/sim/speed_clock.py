@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import lcm
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, cast
 
 from .. import FrameLoop, FramePlan
 from .._arguments import U32_MAX, U64_MAX, count, nanos, positive, shown, timestamp
@@ -184,8 +184,8 @@ class SpeedClock:
         if type(now) is not int or not 0 <= now <= U64_MAX:
             now = Timestamp(timestamp(now))
         loop = self._loop
-        if now > loop.last:
-            self._wall = min(self._wall + now - loop.last, U64_MAX)
+        if now > self.last:
+            self._wall = min(self._wall + now - self.last, U64_MAX)
         if self._paused:
             loop.resync(now)
             first_tick, step_count, dropped = loop.tick, 0, 0
@@ -295,7 +295,7 @@ class SpeedClock:
     @property
     def last(self) -> Timestamp:
         """The wall time of the last ``advance``; the start before the first."""
-        return self._loop.last
+        return cast("Timestamp", self._loop.last)  # it always has a start
 
     @property
     def tick(self) -> int:

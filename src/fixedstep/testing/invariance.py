@@ -62,7 +62,7 @@ def assert_fps_invariant(
 
     >>> from fixedstep import FrameLoop, Nanos, Rate
     >>> def run(profile):
-    ...     loop, x, before = FrameLoop(Rate(60)), 0, 0
+    ...     loop, x, before = FrameLoop(Rate(60), start=0), 0, 0
     ...     for now in profile.timestamps(Nanos(2 * 10**9)):
     ...         for step in loop.begin_frame(now).steps():
     ...             x += 3 * (now - before)      # the fault: it should be step.dt
@@ -78,7 +78,7 @@ def assert_fps_invariant(
     115 ms, when tick 4 is over:
 
     >>> def run(profile):
-    ...     loop, clicks = FrameLoop(Rate(60)), []
+    ...     loop, clicks = FrameLoop(Rate(60), start=0), []
     ...     for now in profile.timestamps(Nanos(2 * 10**9)):
     ...         if now >= 100_000_000 and not clicks:
     ...             clicks.append(loop.tick)     # the fault: whatever tick the loop is at

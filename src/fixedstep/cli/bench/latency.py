@@ -34,7 +34,8 @@ Call = Callable[[Timestamp], Any]
 def native_through_cffi(start: int) -> tuple[Any, Call]:
     """A plain struct of the core, and its begin_frame as cffi binds it."""
     core = import_module("fixedstep._core")
-    numbers = {"scale": 1, "unit": STEP.nanos, "last": start, "budget": BUDGET.steps}
+    numbers = {"scale": 1, "unit": STEP.nanos, "last": start, "budget": BUDGET.steps, "started": 1}
+    numbers |= {"rate_scale": 1, "rate_unit": STEP.nanos}
     loop = core.ffi.new("fs_loop *", numbers)
     begin_frame = core.lib.fs_loop_begin_frame
     return loop, lambda now: begin_frame(loop, now)
