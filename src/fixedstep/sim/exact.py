@@ -38,10 +38,10 @@ def exact(value: object, name: str, fix: str) -> Fraction:
     return value
 
 
-def plain(number: Fraction) -> int | Fraction:
+def int_if_whole(number: Fraction) -> int | Fraction:
     """A whole number as an ``int``, which prints and formats as people expect (``5``, not ``5/1``).
 
-    >>> plain(Fraction(5)), plain(Fraction(1, 2))
+    >>> int_if_whole(Fraction(5)), int_if_whole(Fraction(1, 2))
     (5, Fraction(1, 2))
     """
     return number.numerator if number.denominator == 1 else number

@@ -30,7 +30,7 @@ from typing import (
 )
 
 from .._arguments import integer, positive, shown
-from .exact import plain
+from .exact import int_if_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,8 +136,8 @@ class History(Generic[V]):
         before, now = self._previous, self._current
         if isinstance(now, tuple):
             pairs = zip(before, now, strict=True)
-            return _like(now, [plain(Fraction(a + (b - a) * share)) for a, b in pairs])
-        return plain(Fraction(before + (now - before) * share))
+            return _like(now, [int_if_whole(Fraction(a + (b - a) * share)) for a, b in pairs])
+        return int_if_whole(Fraction(before + (now - before) * share))
 
     @overload
     def sample_floor(

@@ -38,7 +38,7 @@ from ..time import (
     Timestep,
     budget_steps,
 )
-from .exact import Exact, exact, plain
+from .exact import Exact, exact, int_if_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -265,12 +265,12 @@ class SpeedClock:
     @property
     def base_rate(self) -> int | Fraction:
         """Simulated nanoseconds a nanosecond of wall time, at speed 1."""
-        return plain(self._base_rate)
+        return int_if_whole(self._base_rate)
 
     @property
     def speeds(self) -> tuple[int | Fraction, ...]:
         """All the speeds there are, in the order they were given."""
-        return tuple(plain(speed) for speed in self._speeds)
+        return tuple(int_if_whole(speed) for speed in self._speeds)
 
     @property
     def budget(self) -> StepBudget | None:
@@ -280,7 +280,7 @@ class SpeedClock:
     @property
     def speed(self) -> int | Fraction:
         """The speed chosen, also while paused."""
-        return plain(self._speed)
+        return int_if_whole(self._speed)
 
     @property
     def paused(self) -> bool:
@@ -363,7 +363,7 @@ class SpeedClock:
             "budget": self._budget,
             "paused": self._paused,
             "tick": self.tick,
-            "remainder": plain(self.remainder_exact),
+            "remainder": int_if_whole(self.remainder_exact),
             "wall": self._wall,
         }
 
