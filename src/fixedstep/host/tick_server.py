@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from .. import Rate
 from .._arguments import shown
 from ..time import Nanos, Timestamp, saturating_since
 from . import monotonic

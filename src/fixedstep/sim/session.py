@@ -11,14 +11,14 @@ left as the tick left it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, NoReturn, SupportsIndex, TypeVar
 
 from .._arguments import shown
-from ..time import Rate, Step, Timestamp
-from .game_loop import Fault, FrameReport, GameLoop, GameStateError
+from ..time import Rate, Step
+from .game_loop import Fault, GameLoop, GameStateError
 from .input import Input, TickInput
-from .mailbox import Completion, Mailbox, Stale, Ticket
+from .mailbox import Mailbox, Stale, Ticket
 from .outbox import Outbox
 from .recordable import Recordable, check_recordable
 from .tick import PHASES, RecordedTick, Tick, TickLog, TickObserver
@@ -195,10 +195,11 @@ class Session(GameLoop, Generic[W]):
                 f"tick must be {self._tick}, this session's next, not {given.tick}; replay from "
                 "the beginning, in a new world"
             )
-        if given.input.actions != self._input.actions:
+        actions = self._input._neutral._actions
+        if given.input._actions is not actions and given.input._actions != actions:
             raise ValueError(
-                f"input must have the actions {', '.join(self._input.actions) or '(none)'}, not "
-                f"{shown(', '.join(given.input.actions))}; TickInput.neutral(session.input.actions)"
+                f"input must have the actions of this session, not {shown(list(given.input))}; "
+                "TickInput.neutral(session.input.actions) has them"
             )
         if given.rate is not None:
             self.set_rate(given.rate)
@@ -276,7 +277,10 @@ class Session(GameLoop, Generic[W]):
         self._tick_log._ticks.clear()
         self._messages.clear()
         self._new_rate = None
-        self._input._reset()
+        self._input._stop()
+        self._input._take()  # the new world has seen nothing that could be cancelled
+        if not self._stopped:
+            self._input._go()
 
     # Messages.
 
@@ -309,7 +313,9 @@ class Session(GameLoop, Generic[W]):
 
     # Recording.
 
-    def _observe(self, observer: TickObserver | None, reason: str = "another recording began") -> None:
+    def _observe(
+        self, observer: TickObserver | None, reason: str = "another recording began"
+    ) -> None:
         """Give every tick from the next one on to a recorder."""
         self._close_observer(reason)
         self._observer = observer

@@ -267,7 +267,9 @@ class TickLog:
     __slots__ = ("_ticks",)
 
     def __init__(self, capacity: SupportsIndex = 64) -> None:
-        number = positive(capacity, "capacity", "a whole number of ticks", "64 is the default", high=U32_MAX)
+        number = positive(
+            capacity, "capacity", "a whole number of ticks", "64 is the default", high=U32_MAX
+        )
         self._ticks: deque[Tick] = deque(maxlen=number)
 
     @property
