@@ -1,6 +1,6 @@
 """Games on top of the schedule: the game loop, sessions, input, timers, sounds, background work."""
 
-from .frame_clock import FrameClock, FrameTime
+from .frame_clock import FrameClock, FrameSample
 from .game_loop import SHOW_CURRENT, Fault, FrameReport, GameLoop, GameStateError
 from .input import CANCEL, NEUTRAL, PRESS, RELEASE, ActionState, Input, TickInput
 from .mailbox import Completion, Mailbox, MailboxClosed, MailboxFull, Stale, Ticket
