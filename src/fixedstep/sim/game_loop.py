@@ -518,9 +518,9 @@ class GameLoop:
         on from the moment that tick was due."""
         self._changed = False
         if self._fault is not None or self._ending:
-            left = allowed - ran
-            self._abandoned += left
-            self._loop._take_back(left)
+            self._abandoned += allowed - ran
+            if self._loop.tick != self._tick:  # unless the fault has made the loop anew
+                self._loop._take_back(self._loop.tick - self._tick)
             self._apply_tick_verbs()
             return True
         # A verb: the loop goes back to the first nanosecond at which the tick was due.
