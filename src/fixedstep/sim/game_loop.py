@@ -142,6 +142,7 @@ class GameLoop:
         "_account_next",
         "_baseline",
         "_budget",
+        "_busy",
         "_changed",
         "_denominator",
         "_ending",
@@ -160,6 +161,7 @@ class GameLoop:
         "_order",
         "_paused",
         "_placed",
+        "_plain_steps",
         "_rate",
         "_regressed",
         "_run_tick",
@@ -232,6 +234,7 @@ class GameLoop:
         self._wake: Callable[[], object] | None = None  # a host that may be asleep sets it
         # The simulated time at which a tick starts, and that tick: moved by set_rate.
         self._sim_origin = (0, Fraction(0))
+        self._plain_steps = tick_length is None  # the steps of a plan have the right times
         self._paused = self._hidden = self._loading = False
         self._fault: Fault | None = None
         self._stopped = False
@@ -243,6 +246,7 @@ class GameLoop:
         self._placed: list[tuple[int, Timed]] = []
         self._order = 0
         self._in_frame = self._in_tick = self._changed = self._ending = self._regressed = False
+        self._busy = True  # the next frame is not a common one
         self._baseline = False  # the next frame counts no time
         self._fresh = True  # no tick has run since the start, or since time was forgotten
         # (time of the last frame, wall time, clamped, excluded): one object, replaced as a whole,
@@ -269,24 +273,13 @@ class GameLoop:
         """
         if type(now) is not int or not 0 <= now <= U64_MAX:
             now = Timestamp(timestamp(now))
-        if self._in_frame:
-            raise self._not_now("frame")
-        if self._account is not self._account_next or self._loop.tick != self._tick:
-            self._reconcile()
         last, wall, clamped, excluded = self._account
-        if (
-            last is None
-            or self._stopped
-            or self._baseline
-            or not 0 <= now - last <= self._max_delta
-            or (self._verbs and self._verbs[0].at <= now)
-            or (self._timed and self._timed[0].at <= now)
-            or self._inbox
-            or self._run_tick is None
-        ):
+        if self._busy or self._inbox or not 0 <= now - last <= self._max_delta:  # type: ignore[operator]
             return self._long_frame(now)
-        # The common frame: time runs, all of it counts, and nothing is timed.
-        self._account_next = account = (now, wall + now - last, clamped, excluded)
+        # The common frame: time runs, all of it counts, and nothing is timed. An interrupt (Ctrl-C)
+        # that ends it leaves _busy set, and the next frame settles what was left open.
+        self._busy = True
+        self._account_next = account = (now, wall + now - last, clamped, excluded)  # type: ignore[operator]
         plan = self._loop.begin_frame(now)
         self._account = account
         planned = plan.step_count
@@ -297,20 +290,21 @@ class GameLoop:
                 self._run(plan, planned)
                 if self._changed:
                     dropped = 0
-                    if self._settle(plan, planned, self._tick - first, last):
+                    if self._settle(plan, planned, self._tick - first, last):  # type: ignore[arg-type]
                         dropped = plan.dropped
                     before = (last, wall, clamped, excluded)
                     return self._advance(now, before, first, abandoned, dropped)
             finally:
                 self._in_frame = False
         self._stats.absorb(plan)
+        self._busy = False
         return _report(
             FrameReport,
             (
                 plan,
                 planned,
                 0,
-                now - last,
+                now - last,  # type: ignore[operator]
                 _NOTHING,
                 _NOTHING,
                 False,
@@ -343,7 +337,7 @@ class GameLoop:
         ``plan.steps()`` gives the same where the tick length is 1 / rate and the rate never
         changed.
         """
-        if self._tick_length is None and self._sim_origin[0] == 0:
+        if self._plain_steps:
             return iter(plan.steps())
         return map(self._step_at, range(plan.first_tick, plan.first_tick + plan.step_count))
 
@@ -386,6 +380,9 @@ class GameLoop:
         return self._reported(self._account, first, abandoned, 0, regressed=False)
 
     def _long_frame(self, now: int) -> FrameReport:
+        if self._in_frame:
+            raise self._not_now("frame")
+        self._reconcile()
         self._in_frame = True
         self._regressed = self._ending = False
         try:
@@ -424,6 +421,7 @@ class GameLoop:
             self._verbs.pop(0)
             self._apply(verb.name, verb.argument, exact=True)
         self._baseline = False
+        self._busy = self._stopped or bool(self._verbs or self._timed) or self._run_tick is None
         return self._reported(before, first, abandoned, dropped, regressed=self._regressed)
 
     def _piece(
@@ -493,7 +491,7 @@ class GameLoop:
         self._in_tick = True
         started = self._tick
         try:
-            for step in self.steps(plan):
+            for step in plan.steps() if self._plain_steps else self.steps(plan):
                 if self._placed:
                     self._give(self._tick - started)
                 run_tick(step)
@@ -711,6 +709,7 @@ class GameLoop:
         if at is not None:
             self._order += 1
             insort(self._verbs, _Verb(timestamp(at, "at"), self._order, name, argument))
+            self._busy = True
             self._changed = self._changed or self._in_tick
         elif self._in_tick:
             self._tick_verbs.append((name, argument))
@@ -729,6 +728,7 @@ class GameLoop:
 
     def _apply(self, name: str, argument: Any, *, exact: bool) -> None:
         """Carry out a verb, at exactly the time reached, or from the next frame on."""
+        self._busy = True  # the next frame looks at everything
         if name == "toggle_pause":
             name = "resume" if self._paused else "pause"
         if name in _FLAGS:
@@ -743,6 +743,7 @@ class GameLoop:
             self._apply("resume", None, exact=exact)
         elif name == "set_rate":
             self._sim_origin = (self._tick, self._sim_time(self._tick))
+            self._plain_steps = False
             self._rate = argument
             self._apply_scale()
             self._rate_changed()
@@ -762,7 +763,7 @@ class GameLoop:
 
     def _fail(self, fault: Fault) -> None:
         self._fault = fault
-        self._changed = True
+        self._changed = self._busy = True
         self._fresh = True
         self._stop_or_go(baseline=False)
 
@@ -1023,6 +1024,7 @@ class GameLoop:
             )
         self._reconcile()
         self._rate, self._speed, self._sim_origin = rate, speed, origin
+        self._plain_steps = self._tick_length is None and origin[0] == 0
         self._loop = FrameLoop(self._rate, 1)
         self._apply_scale()
         self._tick = tick
@@ -1032,6 +1034,7 @@ class GameLoop:
 
     def _begin_again(self, paused: bool) -> None:
         """After a saved game or a new world: no fault, no verb pending, the current state shown."""
+        self._busy = True
         self._fault = None
         self._loading = False
         self._paused = paused

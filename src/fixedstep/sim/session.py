@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from typing import Any, Generic, NoReturn, SupportsIndex, TypeVar
 
 from .._arguments import shown
@@ -260,9 +261,9 @@ class Session(GameLoop, Generic[W]):
         self._replace_world(world)
         self._level, self._entry_paused = level, paused
         self._tick = 0
-        self._sim_origin = (0, self._sim_time(0) * 0)
-        state = self._loop._state()
-        self._replace_loop(self._account[0], state[4])
+        self._sim_origin = (0, Fraction(0))
+        self._plain_steps = self._tick_length is None
+        self._replace_loop(self._account[0], self._loop._state()[4])
         self._stats = type(self._stats)()
         self._begin_again(paused)
 

@@ -89,26 +89,21 @@ class Tick:
     [(3, 0), (3, 1)]
     """
 
-    __slots__ = (
-        "_closed",
-        "_entered",
-        "_fault",
-        "_mailbox",
-        "_observer",
-        "_over",
-        "_phases",
-        "_replayed",
-        "_requests",
-        "_staged",
-        "_world",
-        "completions",
-        "due",
-        "input",
-        "messages",
-        "number",
-        "outbox",
-        "step",
-    )
+    # What few ticks have stands in the class: one is made for every tick, and each attribute that
+    # is set costs it 15 ns.
+    completions: tuple[Completion, ...] = ()
+    """Results of background work to apply, in order of their requests."""
+    due: DueSet[Any] | tuple[()] = ()
+    """The timers of ``world.timers`` that are due, in order."""
+    _entered = 0
+    _observer: TickObserver | None = None
+    _world: Any = None
+    _replayed: RecordedTick | None = None
+    _requests: list[int | None] | tuple[()] = ()
+    _closed = False
+    _over = False
+    _fault: Fault | None = None
+    _staged = 0
 
     def __init__(
         self,
@@ -128,23 +123,10 @@ class Tick:
         """Its input."""
         self.messages = messages
         """What was posted to it, oldest first."""
-        self.completions: tuple[Completion, ...] = ()
-        """Results of background work to apply, in order of their requests."""
-        self.due: DueSet[Any] | tuple[()] = ()
-        """The timers of ``world.timers`` that are due, in order."""
         self.outbox = outbox
         """Where to stage sounds and effects."""
         self._mailbox = mailbox
         self._phases = phases
-        self._entered = 0
-        self._observer: TickObserver | None = None
-        self._world: Any = None
-        self._replayed: RecordedTick | None = None
-        self._requests: list[int | None] | tuple[()] = ()
-        self._closed = False
-        self._over = False
-        self._fault: Fault | None = None
-        self._staged = 0
 
     @property
     def phase(self) -> str:
