@@ -29,6 +29,12 @@ static const uint64_t fs_fnv_power[9] = {
 /* Any bytes, without their length. */
 uint64_t fs_hash_bytes(uint64_t state, const void *data, size_t size);
 
+/* How many 16-bit lanes the vectors of this processor have: 16 with AVX2, 8 with SSE2 or NEON, else 0. */
+unsigned fs_hash_lanes(void);
+
+/* For tests: the same digest as fs_hash_bytes(), computed with at most so many lanes, 0, 8 or 16. */
+uint64_t fs_hash_bytes_lanes(uint64_t state, const void *data, size_t size, unsigned lanes);
+
 /* The low `size` bytes of `value`, little-endian, on any machine; the zero bytes above the highest one
  * that is set are one multiplication together. Always inlined with a constant size. */
 static inline uint64_t fs_hash_integer(uint64_t state, uint64_t value, unsigned size)
