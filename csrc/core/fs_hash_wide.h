@@ -23,7 +23,7 @@
 #define FS_HASH_AVX2
 #endif
 
-enum { FS_WIDE_MIN = 1024 };
+enum { FS_WIDE_MIN = 512 };
 
 /* Hash as many whole blocks as there are; returns how many bytes that was. */
 size_t fs_hash_blocks_8(uint64_t *state, const uint8_t *bytes, size_t size);

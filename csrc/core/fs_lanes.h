@@ -47,13 +47,11 @@ static inline fs_sums fs_add_products(fs_sums sums, fs_lanes a, fs_lanes b)
 }
 static inline uint64_t fs_total(fs_sums sums)
 {
-    int32_t sum[8];
-    int64_t total = 0;
-    fs_store(sum, sums);
-    for (int i = 0; i < 8; i++) {
-        total += sum[i];
-    }
-    return (uint64_t)total;
+    const __m256i four = _mm256_add_epi64(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(sums)),
+                                          _mm256_cvtepi32_epi64(_mm256_extracti128_si256(sums, 1)));
+    uint64_t total[4];
+    fs_store(total, four);
+    return total[0] + total[1] + total[2] + total[3];
 }
 
 #elif defined(FS_HASH_SSE2)
