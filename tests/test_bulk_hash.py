@@ -1,7 +1,7 @@
 """The hash of large buffers against the definition, for every length and every alignment.
 
-csrc/core/fs_hash_wide.c takes large buffers apart in blocks and lanes; what it must return is
-what one byte after the other gives. The definition is written out once more here: from it come the right
+csrc/core/fs_hash_wide.c takes large buffers apart in blocks and lanes; what it must return is what
+one byte after the other gives. The definition is written out once more here: from it come the right
 states after every prefix of the data, so a check of every length costs one pass of plain Python.
 """
 
@@ -38,7 +38,7 @@ def states_after_every_prefix(data: bytes, state: int = BASIS) -> list[int]:
 
 
 def placed(ffi: Any, data: bytes, alignment: int) -> Any:
-    """A pointer to a copy of the data, so many bytes behind the start of a vector, and its owner."""
+    """A pointer to a copy of the data, so many bytes behind a vector's start, and its owner."""
     room = ffi.new("uint8_t[]", len(data) + 2 * VECTOR_BYTES)
     misplaced = int(ffi.cast("uintptr_t", room)) % VECTOR_BYTES
     start = room + (alignment - misplaced) % VECTOR_BYTES
@@ -72,7 +72,7 @@ def test_the_hash_chooses_the_widest_vectors(lib: Any) -> None:
 @pytest.mark.parametrize("lanes", [0, 8, 16])
 @pytest.mark.parametrize("kind", DATA)
 def test_every_width_gives_the_same_digest(lib: Any, ffi: Any, kind: str, lanes: int) -> None:
-    """Every length up to 5,000, and larger ones by chance. More lanes than there are is no error."""
+    """Every length up to 5,000, and larger ones by chance. Absent lanes are no error."""
     states = states_after_every_prefix(DATA[kind])
     start, _room = placed(ffi, DATA[kind], alignment=5)
     assert wrong_lengths(lib, start, states, range(5001), lanes) == []

@@ -301,7 +301,7 @@ C_BANS = {
     r"\b__int128\b": "needs 128-bit integers, which MSVC does not have",
     r"\bstatic\s+(?!const\b|inline\b)(?:\w+\s+)+\**\w+\s*[=;\[]": "keeps state of its own",
 }
-# cpuid is too slow to ask in each call; the answer decides how a digest is computed, never its value
+# cpuid is too slow for each call; its answer decides how a digest is computed, never its value
 LANES_FOUND = "static volatile unsigned fs_lanes_found;"
 _ALPHA = re.compile(r"\bfloat\s+fs_plan_alpha\s*\([^)]*\)\s*(;|\{)")
 
@@ -643,7 +643,8 @@ def test_a_hash_that_is_wrong_at_one_length_is_found(
     driver.write_text(_HASH_DRIVER)
     wrong.write_text(
         '#include "fs_hash.h"\n'
-        "uint64_t fs_hash_bytes_lanes(uint64_t state, const void *data, size_t size, unsigned lanes)\n"
+        "uint64_t fs_hash_bytes_lanes(uint64_t state, const void *data, size_t size,\n"
+        "                             unsigned lanes)\n"
         "{\n"
         "    (void)lanes;\n"
         "    return fs_hash_bytes(state, data, size);\n"
