@@ -69,7 +69,7 @@ static inline fs_lanes fs_load_rows(const uint8_t *row, size_t later)
     (void)later;
     return fs_load(row);
 }
-static inline void fs_prefetch(const uint8_t *from) { _mm_prefetch((const char *)from, _MM_HINT_T1); }
+static inline void fs_prefetch(const uint8_t *from) { _mm_prefetch((const char *)from, _MM_HINT_T0); }
 static inline fs_lanes fs_and(fs_lanes a, fs_lanes b) { return _mm_and_si128(a, b); }
 static inline fs_lanes fs_or(fs_lanes a, fs_lanes b) { return _mm_or_si128(a, b); }
 static inline fs_lanes fs_xor(fs_lanes a, fs_lanes b) { return _mm_xor_si128(a, b); }
