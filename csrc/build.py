@@ -32,6 +32,8 @@ uint64_t fs_sim_time(uint64_t tick, uint64_t scale, uint64_t unit);
 float fs_plan_alpha(const fs_plan *plan);
 
 uint64_t fs_hash_bytes(uint64_t state, const void *data, size_t size);
+uint64_t fs_hash_bytes_lanes(uint64_t state, const void *data, size_t size, unsigned lanes);
+unsigned fs_hash_lanes(void);
 uint64_t fs_hash_u64(uint64_t state, uint64_t value);
 uint64_t fs_hash_u32(uint64_t state, uint32_t value);
 uint64_t fs_hash_plan(uint64_t state, const fs_plan *plan);

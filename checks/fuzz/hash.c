@@ -63,6 +63,7 @@ static void check_bytes(uint64_t state, const uint8_t *content, size_t size, siz
 
     const uint64_t expected = definition(state, bytes, size);
     CHECK(fs_hash_bytes(state, bytes, size) == expected);
+    CHECK(fs_hash_bytes_lanes(state, bytes, size, 8) == expected);
     const size_t one = cut[0] < cut[1] ? cut[0] : cut[1];
     const size_t two = cut[0] < cut[1] ? cut[1] : cut[0];
     uint64_t parts = fs_hash_bytes(state, bytes, one);

@@ -119,15 +119,21 @@ CORE = (
         (
             Fault(
                 "two bits of a chunk's start",
-                "fs_hash.c",
+                "fs_hash_wide.c",
                 "for (unsigned k = 2; k < 8; k += 2) {",
                 "for (unsigned k = 2; k < 6; k += 2) {",
             ),
             Fault(
+                "the upper half of a 256-bit vector",
+                "fs_lanes.h",
+                "const __m128i high = _mm_loadu_si128((const void *)(row + later));",
+                "const __m128i high = _mm_loadu_si128((const void *)(row + (later != 0)));",
+            ),
+            Fault(
                 "a block that ends 8 bytes behind the data",
                 "fs_hash.c",
-                "const size_t done = fs_hash_blocks(&state, bytes, size);",
-                "const size_t done = fs_hash_blocks(&state, bytes, size + 8);",
+                "done += fs_hash_blocks_8(&state, bytes + done, size - done);",
+                "done += fs_hash_blocks_8(&state, bytes + done, size - done + 8);",
             ),
             Fault(
                 "a scale of 0 left out of a plan",

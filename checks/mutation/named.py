@@ -17,7 +17,8 @@ _HASH = "csrc/core/fs_hash.h"
 _SATURATING = "csrc/core/fs_saturating.h"
 _BATCH = "csrc/core/fs_batch.h"
 _BATCHES = "csrc/core/fs_batch.c"
-_BULK = "csrc/core/fs_hash.c"
+_DEFINITION = "csrc/core/fs_hash.c"
+_WIDE = "csrc/core/fs_hash_wide.c"
 _LOOP = "csrc/python/frame_loop.c"
 _PLAN = "csrc/python/frame_plan.c"
 _STEPS = "csrc/python/steps.c"
@@ -187,35 +188,35 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _HASH,
         "a zero byte in the middle ends the number",
-        "value != 0; value >>= 8",
-        "(value & 0xff) != 0; value >>= 8",
+        "value > 0xff; value >>= 8",
+        "(value & 0xff) != 0 && value > 0xff; value >>= 8",
     ),
     (
         _HASH,
         "an integer without its upper zero bytes",
-        "return state * fs_fnv_power[zeros];",
-        "return state;",
+        "return (state ^ value) * fs_fnv_power[left];",
+        "return (state ^ value) * FS_FNV_PRIME;",
     ),
     (
-        _BULK,
+        _DEFINITION,
         "FNV-1 and not FNV-1a, of bytes",
         "state = (state ^ bytes[i]) * FS_FNV_PRIME;",
         "state = (state * FS_FNV_PRIME) ^ bytes[i];",
     ),
     (
-        _BULK,
+        _DEFINITION,
         "bytes are signed",
         "state = (state ^ bytes[i]) * FS_FNV_PRIME;",
         "state = (state ^ (uint64_t)(int8_t)bytes[i]) * FS_FNV_PRIME;",
     ),
     (
-        _BULK,
+        _WIDE,
         "powers of another block size are kept",
         "        if (steps != fitting) {",
         "        if (steps == 0) {",
     ),
     (
-        _BULK,
+        _WIDE,
         "limbs are taken without their carry",
         "(power[m] + half) ^ half",
         "power[m]",

@@ -34,7 +34,8 @@ not all that would. A test that computes twenty times as long as without the mut
 seconds more, is stopped and counts as a kill, and so does a crash. What the compiler refuses is no
 mutant; what it turns into the same machine code is none either, and that proves more than a list of
 excuses. The tests that compile csrc/ are left out: a warning of a strict compiler would kill for
-the wrong reason. So are NEON and the loop for other machines, which are not compiled here.
+the wrong reason. So are NEON and the loop for other machines, which are not compiled here, and the
+operations of AVX2 in fs_lanes.h, whose file is compiled as that of SSE2.
 """
 
 from __future__ import annotations
@@ -75,9 +76,12 @@ FIRST = (
 )
 SECOND = ("objects", "reentry", "backend", "doctests", "leaks", "no_memory", "threads")
 # A wrong hash of bytes is seen where bytes are hashed; to run less can only let more survive.
-ENOUGH = {"csrc/core/fs_hash.c": ("vectors", "hash", "bulk_hash", "differential")}
-# All sources in one: after a change of a header, one run of the compiler and not ten.
+_HASHING = ("vectors", "hash", "bulk_hash", "differential")
+ENOUGH = {f"csrc/core/{name}.c": _HASHING for name in ("fs_hash", "fs_hash_wide", "fs_hash_lanes")}
+# All sources in one: after a change of a header, one run of the compiler and not ten. One source
+# compiles another one again, for wider vectors: it stays apart and changes with the other.
 UNITY = "everything.c"
+WIDE, WIDE_AGAIN = "csrc/core/fs_hash_wide.c", "csrc/core/fs_hash_wide16.c"
 NOT_BUILT, SAME_CODE = 90, 91
 KILLED = ("killed", "crashed", "timed out")
 COLLECTING_SECONDS = 240.0
@@ -123,15 +127,16 @@ def make_tree(folder: Path) -> None:
     build = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(build)
     build.ffi.emit_c_code(str(folder / "_core.c"))
-    everything = "".join(f'#include "{source}"\n' for source in sources(folder))
+    together = [source for source in sources(folder) if source != WIDE_AGAIN]
+    everything = "".join(f'#include "{source}"\n' for source in together)
     (folder / UNITY).write_text(everything, encoding="utf-8")
     for objects in ("objects", "again"):
         (folder / objects).mkdir()
         for source in [*sources(folder), UNITY]:
             if not compile_one(folder, source, folder / objects):
                 sys.exit(f"{source} does not compile: there is nothing to mutate")
-    for parts in (sources(folder), [UNITY]):  # the control is of the last, of all in one
-        link(folder, [f"objects/{Path(source).stem}.o" for source in parts])
+    for parts in (sources(folder), [UNITY, WIDE_AGAIN]):  # the control is of the last
+        link(folder, [f"objects/{object_of(source)}" for source in parts])
         check = "import fixedstep.native as n, fixedstep._core; assert n.FrameLoop().tick == 0"
         environment = dict(os.environ, PYTHONPATH=str(folder / "site"))
         subprocess.run([sys.executable, "-c", check], env=environment, check=True)
@@ -148,9 +153,14 @@ def sources(folder: Path) -> list[str]:
     return [*found, "_core.c"]
 
 
+def object_of(source: str) -> str:
+    """The name of what a source is compiled to."""
+    return Path(source).stem + ".o"
+
+
 def compile_one(folder: Path, source: str, objects: Path) -> bool:
     """Whether a source compiled into ``objects``."""
-    output = objects / (Path(source).stem + ".o")
+    output = objects / object_of(source)
     run = subprocess.run(
         [*compiler(), "-c", source, "-o", str(output)], cwd=folder, check=False, timeout=120
     )
@@ -356,14 +366,17 @@ def built(folder: Path, one: Mutant) -> int:
         forget_bytecode(folder)
         return 0
     (folder / "mutated").mkdir()
-    source = UNITY if one.file.endswith(".h") else one.file
-    if not compile_one(folder, source, folder / "mutated"):
+    header = one.file.endswith(".h")
+    changed = [UNITY, WIDE_AGAIN] if header else [one.file]
+    if one.file == WIDE:
+        changed.append(WIDE_AGAIN)
+    if not all(compile_one(folder, source, folder / "mutated") for source in changed):
         return NOT_BUILT
-    if same_objects(folder, "objects", "mutated", [Path(source).stem + ".o"]):
+    if same_objects(folder, "objects", "mutated", [object_of(source) for source in changed]):
         return SAME_CODE
-    changed = f"mutated/{Path(source).stem}.o"
-    others = [f"objects/{Path(other).stem}.o" for other in sources(folder) if other != source]
-    link(folder, [changed] if source == UNITY else [changed, *others])
+    others = [] if header else [other for other in sources(folder) if other not in changed]
+    mutated = [f"mutated/{object_of(source)}" for source in changed]
+    link(folder, [*mutated, *(f"objects/{object_of(other)}" for other in others)])
     return 0
 
 
@@ -379,7 +392,7 @@ def restore(folder: Path, file: str) -> None:
     forget_bytecode(folder)
     if (folder / "mutated").exists():
         shutil.rmtree(folder / "mutated")
-        link(folder, [f"objects/{Path(UNITY).stem}.o"])
+        link(folder, [f"objects/{object_of(source)}" for source in (UNITY, WIDE_AGAIN)])
 
 
 def outcome(status: int) -> str:

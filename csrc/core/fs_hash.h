@@ -1,14 +1,14 @@
-/* FNV-1a-64, absorbed in an order the caller writes out.
+/* FNV-1a-64: bytes, numbers, and plans (fs_schedule.h).
  *
- * The reference is StateHash in src/fixedstep/reference.py. Two facts make it faster than the obvious
- * loop, which waits for one multiplication a byte:
+ * The reference is StateHash in src/fixedstep/reference.py. The obvious loop waits for one multiplication a
+ * byte. Two facts make it faster without changing a digest:
  *
- *   1. a run of k zero bytes is one multiplication, by prime**k, and most bytes of a plan are zero;
+ *   1. a run of k zero bytes is one multiplication, by prime**k, which the byte before it takes along; most
+ *      bytes of a plan are zero;
  *   2. the low byte of the state depends on low bytes only, and everything above it is linear, so the
- *      bytes of a large buffer need not wait for each other (fs_hash.c).
+ *      bytes of a large buffer need not wait for each other (fs_hash_wide.c).
  *
- * Refuses to be a choice of hashes: one function, frozen, because its results are compared between
- * machines and years.
+ * There is one hash and it never changes: digests are compared between machines and years.
  */
 #ifndef FS_HASH_H
 #define FS_HASH_H
@@ -29,15 +29,21 @@ static const uint64_t fs_fnv_power[9] = {
 /* Any bytes, without their length. */
 uint64_t fs_hash_bytes(uint64_t state, const void *data, size_t size);
 
-/* The low `size` bytes of `value`, little-endian, on any machine; the zero bytes above the highest one
- * that is set are one multiplication together. Always inlined with a constant size. */
+/* How many 16-bit lanes the vectors of this processor have: 16 with AVX2, 8 with SSE2 or NEON, else 0. */
+unsigned fs_hash_lanes(void);
+
+/* For tests: the same digest as fs_hash_bytes(), computed with at most so many lanes, 0, 8 or 16. */
+uint64_t fs_hash_bytes_lanes(uint64_t state, const void *data, size_t size, unsigned lanes);
+
+/* The low `size` bytes of `value`, little-endian, on any machine. The highest byte that is not zero and
+ * all zero bytes above it are one multiplication together. Always inlined with a constant size. */
 static inline uint64_t fs_hash_integer(uint64_t state, uint64_t value, unsigned size)
 {
-    unsigned zeros = size;
-    for (; value != 0; value >>= 8, zeros--) {
+    unsigned left = size;
+    for (; value > 0xff; value >>= 8, left--) {
         state = (state ^ (value & 0xff)) * FS_FNV_PRIME;
     }
-    return state * fs_fnv_power[zeros];
+    return (state ^ value) * fs_fnv_power[left];
 }
 
 static inline uint64_t fs_hash_u64(uint64_t state, uint64_t value)
