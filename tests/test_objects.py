@@ -94,7 +94,7 @@ EXAMPLES: dict[str, tuple[Callable[[Core], Any], Callable[[Core], Any]]] = {
         lambda core: core.FrameStats(1, U64_MAX, 3, 0xABC),
     ),
     "Step": (
-        lambda core: core.Step(2, Nanos(10), Timestamp(20)),
+        lambda core: core.Step(2, Nanos(10), Nanos(20)),
         lambda core: next(core.Steps(3, 1, Timestep(10))),
     ),
     "FramePlans": (

@@ -265,7 +265,7 @@ def objects(core: Core) -> list[Any]:
         core.FrameLoop(Timestep(10), StepBudget(5), Timestamp(7)),
         plan,
         steps,
-        core.Step(1, Nanos(10), Timestamp(10)),
+        core.Step(1, Nanos(10), Nanos(10)),
         core.StateHash().absorb_u64(7),
         stats,
         core.FrameLoop(Timestep(10), start=Timestamp(0)).begin_frames(map(Timestamp, (5, 31, 90))),

@@ -114,7 +114,7 @@ def test_values_take_what_has_an_index() -> None:
 
 
 def test_a_step_is_a_named_tuple() -> None:
-    step = Step(tick=2, dt=Nanos(10), sim_time=Timestamp(20))
+    step = Step(tick=2, dt=Nanos(10), sim_time=Nanos(20))
     tick, dt, sim_time = step
     assert (tick, dt, sim_time) == (step.tick, step.dt, step.sim_time) == (2, 10, 20)
     assert step._replace(tick=3) == (3, 10, 20)

@@ -14,8 +14,9 @@ Python one and the specification.
 
 from typing import TYPE_CHECKING
 
-from ._plans import FramePlans
+from ._saved import restore
 from ._select import Backend, backend, core
+from ._plans import FramePlans
 from .time import (
     Alpha,
     Nanos,
@@ -71,6 +72,7 @@ __all__ = [
     "Timestamp",
     "Timestep",
     "backend",
+    "restore",
     "saturating_add",
     "saturating_since",
 ]

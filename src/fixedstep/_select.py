@@ -1,8 +1,8 @@
 """The choice of a core, made from the environment, which no other file of the library reads.
 
 ``FIXEDSTEP_BACKEND`` is ``auto`` (the C core where it loads, else the reference), ``native`` (the C
-core or an error) or ``reference``. Anything else is an error, at import, because a misspelt setting
-that is silently ignored is found months later. The choice is made once for a process: two cores
+core or an error) or ``reference``; empty means ``auto``. Anything else is an
+error, at import, because a misspelt setting that is silently ignored is found months later. The choice is made once for a process: two cores
 taking turns under one name would make ``type(plan) is FramePlan`` a matter of luck.
 """
 
@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 from types import ModuleType
 from typing import NamedTuple
+
+from ._saved import register_core
 
 VARIABLE = "FIXEDSTEP_BACKEND"
 
@@ -48,7 +50,8 @@ def _reference(reason: str) -> tuple[ModuleType, Backend]:
     return reference, Backend("reference", reason)
 
 
-core, _backend = _choose(os.environ.get(VARIABLE, "auto"))
+core, _backend = _choose(os.environ.get(VARIABLE) or "auto")
+register_core(core)
 
 
 def backend() -> Backend:

@@ -21,10 +21,10 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, SupportsIndex, final
 
 from . import _arguments, _state, text
+from ._saved import restore
 from ._arguments import U64_MAX
-from ._plans import FramePlans
 from ._state import FNV_OFFSET
-from .pickling import restore
+from ._plans import FramePlans
 from .time import (
     Alpha,
     Nanos,
@@ -392,8 +392,6 @@ class FrameLoop(_Final):
         state = _state_of(other, "FrameLoop")
         return NotImplemented if state is None else self._state() == state
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return text.frame_loop(*self._state())
 
@@ -594,7 +592,7 @@ class Steps(_Final):
             # the steps of a Rate differ by a nanosecond, and their sum is exact
             whole = self._scale == 1
             dt = self._unit if whole else sim_time(after, self._scale, self._unit) - at
-            step = Step(tick, Nanos(dt), Timestamp(at))
+            step = Step(tick, Nanos(dt), Nanos(at))
             # Taken when it is whole, or an error would lose it; and taken by one only, since a
             # call above can run a finalizer that takes from here too.
             if self._count == count:
@@ -614,8 +612,6 @@ class Steps(_Final):
     def __eq__(self, other: object) -> bool:
         state = _state_of(other, "Steps")
         return NotImplemented if state is None else self._state() == state
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return text.steps(*self._state())
@@ -834,8 +830,6 @@ class FrameStats(_Final):
     def __eq__(self, other: object) -> bool:
         state = _state_of(other, "FrameStats")
         return NotImplemented if state is None else self._state() == state
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return text.frame_stats(*self._state())

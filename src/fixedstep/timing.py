@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, final
+from typing import TYPE_CHECKING, Any, SupportsIndex, final
 
 from . import _arguments
+from ._saved import Saved
 from ._arguments import U64_MAX
 from .time import Nanos
 
@@ -74,7 +75,7 @@ def percentage(p: int | float | str | Decimal | Fraction) -> Fraction:
 
 
 @final
-class FrameTiming:
+class FrameTiming(Saved, kind="FrameTiming"):
     """A summary of measured frames, in constant memory.
 
     >>> timing = FrameTiming()
@@ -122,7 +123,25 @@ class FrameTiming:
         for bucket, count in (buckets or {}).items():
             index = _arguments.count(bucket, "bucket", high=_BUCKETS - 1)
             self._counts[index] = _arguments.count(count, "count")
+        self._check()
         return self
+
+    def _check(self) -> None:
+        """Refuse a summary that no frames can have: ``percentile`` would be wrong, or fail."""
+        used = [bucket for bucket, count in enumerate(self._counts) if count]
+        ends = [_bucket(self._min), _bucket(self._max)] if used else [self._min, self._max]
+        frames, counted = self._drawn + self._skipped, sum(self._counts)
+        saturated = U64_MAX in (self._drawn, self._skipped) or U64_MAX in self._counts
+        if (
+            ends != ([used[0], used[-1]] if used else [0, 0])
+            or self._max < self._min
+            or self._sum < self._max
+            or (frames != counted and not saturated)
+        ):
+            raise ValueError(
+                f"min, max, sum and buckets must be those of {frames} frames, not {self._min}, "
+                f"{self._max}, {self._sum} ns and buckets of {counted}; pass what repr() printed"
+            )
 
     def record(self, cpu_frame: Nanos, drawn: bool) -> None:
         """Count one frame: how long the caller worked on it, and whether it was drawn.
@@ -213,13 +232,7 @@ class FrameTiming:
             f'"sum_ns":{self.sum},"drawn":{self.drawn},"skipped":{self.skipped}{percentiles}}}'
         )
 
-    def __init_subclass__(cls) -> NoReturn:
-        raise TypeError(
-            "FrameTiming cannot be subclassed: copies, pickles and == would not know the subclass; "
-            "keep one beside what is to be added"
-        )
-
-    def _state(self) -> dict[str, Any]:
+    def _arguments(self) -> dict[str, Any]:
         return {
             "min": self._min,
             "max": self._max,
@@ -228,25 +241,3 @@ class FrameTiming:
             "skipped": self._skipped,
             "buckets": {bucket: count for bucket, count in enumerate(self._counts) if count},
         }
-
-    def __copy__(self) -> FrameTiming:
-        return FrameTiming(**self._state())
-
-    def __deepcopy__(self, memo: object, /) -> FrameTiming:
-        return self.__copy__()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._state(),)
-
-    def __eq__(self, other: object) -> bool:
-        return self._state() == other._state() if type(other) is FrameTiming else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self._state().items())
-        return f"FrameTiming({inside})"
-
-
-def _restore(state: dict[str, Any]) -> FrameTiming:
-    return FrameTiming(**state)
