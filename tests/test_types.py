@@ -104,6 +104,10 @@ at, span = Timestamp(5), Nanos(5)
 
 WRONG = [
     ("loop.begin_frame(span)", 'has incompatible type "Nanos"; expected "Timestamp"'),
+    (
+        "for step in loop.begin_frame(at).steps(): loop.begin_frame(step.sim_time)",
+        'has incompatible type "Nanos"; expected "Timestamp"',
+    ),
     ("loop.resync(span)", 'has incompatible type "Nanos"; expected "Timestamp"'),
     ("FrameLoop(start=span)", 'has incompatible type "Nanos"; expected "Timestamp | None"'),
     ("saturating_since(at, span)", 'has incompatible type "Nanos"; expected "Timestamp"'),
@@ -123,6 +127,10 @@ WRONG = [
     ("loop.tick = 5", "read-only"),
     ("loop.begin_frame(at).dropped = 5", "read-only"),
     ("class Mine(FrameLoop): ...", "final"),
+    ("class Mine(Timestep): ...", "final"),
+    ("class Mine(Rate): ...", "final"),
+    ("class Mine(StepBudget): ...", "final"),
+    ("Rate(0.5)", 'has incompatible type "float"'),
 ]
 
 

@@ -14,9 +14,9 @@ Python one and the specification.
 
 from typing import TYPE_CHECKING
 
+from ._plans import FramePlans
 from ._saved import restore
 from ._select import Backend, backend, core
-from ._plans import FramePlans
 from .time import (
     Alpha,
     Nanos,

@@ -157,7 +157,7 @@ def _saved_plans(scale: int, unit: int, *columns: array[int]) -> FramePlans:
         )
     plan_type = type_of_core("FramePlan")
     plans = FramePlans._from_bytes(plan_type, scale, unit, *(c.tobytes() for c in columns))
-    plan_type._from_state(0, 0, 0, max(plans.remainder, default=0), scale, unit)  # checks them
+    restore("FramePlan", 0, 0, 0, max(plans.remainder, default=0), scale, unit)  # checks them
     return plans
 
 

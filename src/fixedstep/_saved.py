@@ -45,11 +45,20 @@ def register_core(core: ModuleType) -> None:
     global _core
     _core = core
     for kind, numbers in _OF_A_CORE.items():
-        register(kind, getattr(core, kind)._from_state, numbers)
+        register(kind, _whole(getattr(core, kind)._from_state), numbers)
+
+
+def _whole(make: Callable[..., Any]) -> Callable[..., Any]:
+    def made(*state: int) -> Any:
+        value = make(*state)
+        repr(value)  # raises where scale and unit are no rate
+        return value
+
+    return made
 
 
 def type_of_core(name: str) -> Any:
-    """This type, of the core that was chosen."""
+    """The type of this name, of the core that was chosen."""
     return getattr(_core, name)
 
 

@@ -1,9 +1,10 @@
 """The choice of a core, made from the environment, which no other file of the library reads.
 
 ``FIXEDSTEP_BACKEND`` is ``auto`` (the C core where it loads, else the reference), ``native`` (the C
-core or an error) or ``reference``; empty means ``auto``. Anything else is an
-error, at import, because a misspelt setting that is silently ignored is found months later. The choice is made once for a process: two cores
-taking turns under one name would make ``type(plan) is FramePlan`` a matter of luck.
+core or an error) or ``reference``; empty means ``auto``. Anything else is an error, at
+import, because a misspelt setting that is silently ignored is found months later. The choice is
+made once for a process: two cores taking turns under one name would make ``type(plan) is
+FramePlan`` a matter of luck.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ from .time import Rate, StepBudget, Timestamp, Timestep, budget_steps, scale_and
 
 FNV_OFFSET = 0xCBF29CE484222325
 
-_SECOND = 10**9
 _DAMAGED = "the saved state is damaged"
 
 #: (scale, unit, budget, last, bank, tick), and (rate_scale, rate_unit) after it where a speed made
@@ -179,11 +178,7 @@ def frame_stats_state(
 
 
 def _scale_and_unit(scale: object, unit: object) -> tuple[int, int]:
-    each = positive(scale, "scale", "a whole number", _DAMAGED)
-    step = positive(unit, "unit", "a whole number", _DAMAGED)
-    if each > 1 and (step % _SECOND or gcd(each, step // _SECOND) != 1):
-        raise ValueError(
-            f"scale and unit must be a rate in lowest terms, with a unit of whole seconds, "
-            f"not {each} and {step}; {_DAMAGED}"
-        )
-    return each, step
+    return (
+        positive(scale, "scale", "a whole number", _DAMAGED),
+        positive(unit, "unit", "a whole number", _DAMAGED),
+    )

@@ -21,10 +21,10 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, SupportsIndex, final
 
 from . import _arguments, _state, text
-from ._saved import restore
 from ._arguments import U64_MAX
-from ._state import FNV_OFFSET
 from ._plans import FramePlans
+from ._saved import restore
+from ._state import FNV_OFFSET
 from .time import (
     Alpha,
     Nanos,

@@ -14,8 +14,8 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NewType, SupportsIndex, final
 
-from ._saved import Value, register, restore
 from ._arguments import U32_MAX, U64_MAX, count, nanos, positive, shown, timestamp
+from ._saved import Value, register, restore
 
 if TYPE_CHECKING:
     from fractions import Fraction

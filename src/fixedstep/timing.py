@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, final
 
 from . import _arguments
-from ._saved import Saved
 from ._arguments import U64_MAX
+from ._saved import Saved
 from .time import Nanos
 
 if TYPE_CHECKING:

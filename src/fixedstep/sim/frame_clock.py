@@ -24,8 +24,8 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple, SupportsIndex, final
 
 from .. import FrameLoop
-from .._saved import Saved
 from .._arguments import U64_MAX, count, nanos, shown, timestamp
+from .._saved import Saved
 from ..time import Nanos, Rate, StepBudget, Timestamp, Timestep, scale_and_unit
 
 LONGEST_FRAME = Nanos(250_000_000)

@@ -40,8 +40,8 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeVar, final
 
-from .._saved import Saved, Value
 from .._arguments import U64_MAX, integer, positive, shown
+from .._saved import Saved, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

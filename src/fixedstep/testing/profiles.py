@@ -12,8 +12,8 @@ from itertools import cycle
 from math import gcd
 from typing import TYPE_CHECKING, SupportsIndex, final
 
-from .._saved import Value
 from .._arguments import U64_MAX, nanos, positive, timestamp
+from .._saved import Value
 from ..time import ORIGIN, Nanos, Timestamp
 
 if TYPE_CHECKING:
