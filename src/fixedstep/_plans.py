@@ -8,15 +8,13 @@ for both cores: what a core contributes is the columns.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from ._saved import register, restore, type_of_core
 from .time import Rate, Timestep, timestep_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .reference import FramePlan
 
 _TYPECODES = "QIQQ"  # first_tick, step_count, dropped, remainder

@@ -23,33 +23,39 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-#: The types that exist once for each core, and how many numbers the state of each has. A type that
-#: comes to need another number gets another name here, so that an older release says that it
-#: cannot load it.
-_OF_A_CORE = {"FrameLoop": 6, "FramePlan": 6, "FrameStats": 4, "StateHash": 1, "Steps": 4}
+#: The types that exist once for each core, and how many numbers the state of each has (8 for a loop
+#: whose speed was changed). A type that comes to need another number gets another name here, so
+#: that an older release says that it cannot load it.
+_OF_A_CORE = {
+    "FrameLoop": (6, 8),
+    "FramePlan": (6,),
+    "FrameStats": (4,),
+    "StateHash": (1,),
+    "Steps": (4,),
+}
 
 #: Packages whose types register when they are imported; "sim.Deadline" is one of the first.
 _PACKAGES = ("sim", "testing")
 
-_types: dict[str, tuple[Callable[..., Any], int]] = {}
+_types: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {}
 _core: ModuleType
 
 
-def register(kind: str, make: Callable[..., Any], values: int = 1) -> None:
-    """Let ``restore(kind, ...)`` call ``make`` with the ``values`` values that a pickle carries."""
-    _types[kind] = make, values
+def register(kind: str, make: Callable[..., Any], *lengths: int) -> None:
+    """Let ``restore(kind, ...)`` call ``make`` with so many values, one of ``lengths``."""
+    _types[kind] = make, lengths
 
 
 def register_core(core: ModuleType) -> None:
     """Load the pickles of both cores as objects of this one."""
     global _core
     _core = core
-    for kind, numbers in _OF_A_CORE.items():
-        register(kind, _whole(getattr(core, kind)._from_state), numbers)
+    for kind, lengths in _OF_A_CORE.items():
+        register(kind, _whole(getattr(core, kind)._from_state), *lengths)
 
 
 def _whole(make: Callable[..., Any]) -> Callable[..., Any]:
-    def made(*state: int) -> Any:
+    def made(*state: int | None) -> Any:
         value = make(*state)
         repr(value)  # raises where scale and unit are no rate
         return value
@@ -86,10 +92,11 @@ def restore(kind: str, /, *state: Any) -> Any:
             f"no type is called {shown(kind)}; one of {', '.join(sorted(_types))} can load, and "
             "what another release saved loads in that release"
         )
-    make, values = found
-    if len(state) != values:
+    make, lengths = found
+    if len(state) not in lengths:
+        known = " or ".join(map(str, lengths))
         raise TypeError(
-            f"the saved state of a {kind} has {values} values, not {len(state)}; it is damaged, or "
+            f"the saved state of a {kind} has {known} values, not {len(state)}; it is damaged, or "
             "another release saved it: load it there"
         )
     return make(*state)
@@ -107,7 +114,6 @@ class Saved:
     """
 
     __slots__ = ()
-    __match_args__: ClassVar[tuple[str, ...]] = ()
     _kind: ClassVar[str]
 
     def __init_subclass__(cls, *, kind: str = "", **others: Any) -> None:
@@ -120,11 +126,11 @@ class Saved:
                 )
         if kind:
             cls._kind = kind
-            register(kind, cls._from_saved)
+            register(kind, cls._from_saved, 1)
 
     def _arguments(self) -> dict[str, Any]:
         """The arguments that make an equal object, by name, in the constructor's order."""
-        return {name: getattr(self, name) for name in self.__match_args__}
+        return {name: getattr(self, name) for name in _unnamed(self)}
 
     @classmethod
     def _from_saved(cls, arguments: dict[str, Any]) -> Self:
@@ -148,7 +154,7 @@ class Saved:
 
     def __repr__(self) -> str:
         inside = (
-            repr(value) if name in self.__match_args__ else f"{name}={value!r}"
+            repr(value) if name in _unnamed(self) else f"{name}={value!r}"
             for name, value in self._arguments().items()
         )
         return f"{type(self).__name__}({', '.join(inside)})"
@@ -166,6 +172,11 @@ class Saved:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, (self._kind, self._arguments())
+
+
+def _unnamed(value: object) -> tuple[str, ...]:
+    found: tuple[str, ...] = getattr(value, "__match_args__", ())
+    return found
 
 
 class Value(Saved):

@@ -13,6 +13,7 @@ import os
 from types import ModuleType
 from typing import NamedTuple
 
+from . import _plans
 from ._saved import register_core
 
 VARIABLE = "FIXEDSTEP_BACKEND"
@@ -53,6 +54,8 @@ def _reference(reason: str) -> tuple[ModuleType, Backend]:
 
 core, _backend = _choose(os.environ.get(VARIABLE) or "auto")
 register_core(core)
+# for typing.get_type_hints: a module of both cores cannot import the type of one
+vars(_plans)["FramePlan"] = core.FramePlan
 
 
 def backend() -> Backend:

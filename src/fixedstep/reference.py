@@ -17,11 +17,12 @@ and a bank for what the budget refused (that is how a slow frame makes the next 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from struct import Struct
 from typing import TYPE_CHECKING, Any, SupportsIndex, final
 
 from . import _arguments, _state, text
-from ._arguments import U64_MAX
+from ._arguments import U64_MAX, Buffer
 from ._plans import FramePlans
 from ._saved import restore
 from ._state import FNV_OFFSET
@@ -37,10 +38,6 @@ from .time import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from typing_extensions import Buffer
-
     from ._state import LoopState
 
     _TallyState = tuple[int, int, int, int]
@@ -257,7 +254,7 @@ class FrameLoop(_Final):
         return plan
 
     def begin_frames(
-        self, timestamps: Buffer | Iterable[Timestamp], stats: FrameStats | None = None
+        self, timestamps: Buffer | Iterable[int], stats: FrameStats | None = None
     ) -> FramePlans:
         """Plan many frames: the same as ``begin_frame`` on each, and ``stats.absorb`` on each plan.
 
@@ -278,7 +275,7 @@ class FrameLoop(_Final):
         self._commit_batch(stats, *batch)
         return plans
 
-    def digest_frames(self, timestamps: Buffer | Iterable[Timestamp], stats: FrameStats) -> None:
+    def digest_frames(self, timestamps: Buffer | Iterable[int], stats: FrameStats) -> None:
         """Plan many frames into ``stats`` and keep no plan: constant memory for any number.
 
         Takes, raises and does what ``begin_frames`` does, less the columns.
@@ -294,7 +291,7 @@ class FrameLoop(_Final):
 
     def _plan_batch(
         self,
-        timestamps: Buffer | Iterable[Timestamp],
+        timestamps: Buffer | Iterable[int],
         stats: FrameStats | None,
         columns: tuple[list[int], ...] | None,
     ) -> tuple[LoopState, LoopState, _TallyState, _TallyState]:

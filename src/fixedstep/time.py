@@ -12,14 +12,10 @@ There is no clock here, and no float but ``Alpha``.
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NewType, SupportsIndex, final
+from typing import Any, ClassVar, NamedTuple, NewType, Protocol, SupportsIndex, cast, final
 
 from ._arguments import U32_MAX, U64_MAX, count, nanos, positive, shown, timestamp
 from ._saved import Value, register, restore
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-    from typing import TypeGuard
 
 Nanos = NewType("Nanos", int)
 """A span of time in nanoseconds, ``0 .. 2**64 - 1``."""
@@ -34,7 +30,6 @@ ORIGIN = Timestamp(0)
 """Where a timeline starts unless it is told otherwise."""
 
 _SECOND = 10**9
-_FRACTION = "fractions.Fraction"
 
 
 def saturating_since(later: Timestamp, earlier: Timestamp) -> Nanos:
@@ -184,6 +179,15 @@ class Timestep(_Length, kind="Timestep"):
 Timestep.HZ_60 = Timestep(16_666_667)
 
 
+class _Ratio(Protocol):
+    """A Fraction. Its import would double that of fixedstep."""
+
+    @property
+    def numerator(self) -> int: ...
+    @property
+    def denominator(self) -> int: ...
+
+
 @final
 class Rate(_Length, kind="Rate"):
     """Exactly ``numerator / denominator`` ticks a second, kept in lowest terms.
@@ -209,11 +213,13 @@ class Rate(_Length, kind="Rate"):
     __slots__ = ()
     __match_args__ = ("numerator", "denominator")
 
-    def __new__(cls, numerator: SupportsIndex | Fraction, denominator: SupportsIndex = 1) -> Rate:
+    def __new__(cls, numerator: SupportsIndex | _Ratio, denominator: SupportsIndex = 1) -> Rate:
         """From checked numbers."""
         kind, fix = "a whole number", "Rate(60000, 1001) is 59.94 ticks a second"
-        if _is_fraction(numerator) and denominator == 1:
-            numerator, denominator = numerator.numerator, numerator.denominator
+        whole = hasattr(type(numerator), "__index__") or not hasattr(numerator, "denominator")
+        if not whole and denominator == 1:
+            ratio = cast("_Ratio", numerator)
+            numerator, denominator = ratio.numerator, ratio.denominator
         top = positive(numerator, "numerator", kind, fix)
         bottom = positive(denominator, "denominator", kind, fix, high=U64_MAX // _SECOND)
         shared = gcd(top, bottom)
@@ -228,11 +234,6 @@ class Rate(_Length, kind="Rate"):
     def denominator(self) -> int:
         """Seconds that ``numerator`` ticks take."""
         return self._unit // _SECOND
-
-
-def _is_fraction(value: object) -> TypeGuard[Fraction]:
-    """Whether it is a Fraction. By name, since the import would double that of fixedstep."""
-    return any(f"{kind.__module__}.{kind.__name__}" == _FRACTION for kind in type(value).__mro__)
 
 
 @final

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, SupportsIndex, final
+from collections.abc import Mapping, MutableSequence
+from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex, final
 
 from . import _arguments
 from ._arguments import U64_MAX
@@ -20,7 +20,6 @@ from ._saved import Saved
 from .time import Nanos
 
 if TYPE_CHECKING:
-    from decimal import Decimal
     from fractions import Fraction
 
 _EXPONENT = re.compile(r"[eE][-+]?\d{4}")
@@ -45,7 +44,7 @@ def _middle(bucket: int) -> int:
     return (((bucket & _HALF - 1) + _HALF) << shift) + (1 << shift - 1)
 
 
-def percentage(p: int | float | str | Decimal | Fraction) -> Fraction:
+def percentage(p: SupportsFloat | str) -> Fraction:
     """A percentile as an exact number in ``0 .. 100``; a float is what it prints as.
 
     >>> percentage(99.9)
@@ -90,7 +89,7 @@ class FrameTiming(Saved, kind="FrameTiming"):
     """
 
     __slots__ = ("_counts", "_drawn", "_max", "_min", "_skipped", "_sum")
-    _counts: array[int]
+    _counts: MutableSequence[int]
     _min: int
     _max: int
     _sum: int
@@ -194,7 +193,7 @@ class FrameTiming(Saved, kind="FrameTiming"):
         """Frames that were not."""
         return self._skipped
 
-    def percentile(self, p: int | float | str | Decimal | Fraction) -> Nanos:
+    def percentile(self, p: SupportsFloat | str) -> Nanos:
         """The span that ``p`` percent of the frames do not exceed (nearest rank), within 1/128.
 
         ``p`` is 0 .. 100, read as it is written: 99.9 means 999 in a thousand, not the binary

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TextIO
 
-    from .. import FrameLoop, FramePlan, StateHash, Step, StepBudget
+    from .. import FrameLoop, FramePlan, FrameStats, StateHash, Step, StepBudget
     from ..records.trace import TraceWriter
 
 _SECOND = 10**9
@@ -132,12 +132,13 @@ class Demo:
         wait: Callable[[Timestamp], None],
         say: Callable[[str], None],
     ) -> None:
-        self.timestep = Timestep.from_hz(hz)
+        self.timestep: Timestep = Timestep.from_hz(hz)
         self.budget = budget
-        self.stats = core.FrameStats()
-        self.timing = FrameTiming()
-        self.world = self._drawn_from = World()
-        self.interrupted = False
+        self.stats: FrameStats = core.FrameStats()
+        self.timing: FrameTiming = FrameTiming()
+        self.world: World = World()
+        self._drawn_from = self.world
+        self.interrupted: bool = False
         self._interruption = Interruption()
         self._core = core
         self._clock = clock
