@@ -24,10 +24,7 @@ from fixedstep.sim import (
     Cadence,
     Deadline,
     FrameClock,
-    Phase,
-    SpeedClock,
     TickInput,
-    Transition,
 )
 from fixedstep.testing import FrameProfile, frame_profile
 
@@ -44,12 +41,6 @@ def timing_of(*spans: int) -> FrameTiming:
     for span in spans:
         timing.record(Nanos(span), drawn=span % 2 == 0)
     return timing
-
-
-def _speed_clock(core: Core) -> SpeedClock:
-    clock = SpeedClock(1_000, 60, speeds=(1, 5))
-    clock.advance(Timestamp(5_500))
-    return clock
 
 
 def _frame_clock(core: Core) -> FrameClock:
@@ -78,11 +69,8 @@ MAKERS: dict[str, Callable[[Core], Any]] = {
     "sim.Deadline": lambda core: Deadline(5),
     "sim.Cadence": lambda core: Cadence(4, 3),
     "sim.ActionState": lambda core: ActionState(True, -3, 2, 1, False),
-    "sim.Transition": lambda core: Transition("text", 97),
-    "sim.TickInput": lambda core: TickInput({"jump": PRESS}, [Transition("text", 97)]),
-    "sim.Phase": lambda core: Phase.MOTION,
+    "sim.TickInput": lambda core: TickInput({"jump": PRESS, "move": ActionState(axis=5)}),
     "sim.FrameClock": _frame_clock,
-    "sim.SpeedClock": _speed_clock,
     "testing.FrameProfile": lambda core: FrameProfile("two", [1, 2]),
 }
 WRONG: list[Any] = [-1, 2**64, 2**200, 1.5, None, "5", b"", [], (), {}, {"a": 1}, object, [None]]
@@ -260,11 +248,9 @@ VALUES = [
         "FramePlans",
         "Step",
         "ActionState",
-        "Transition",
-        "Phase",
     )
 ]
-CHANGING = ["FrameTiming", "sim.Deadline", "sim.FrameClock", "sim.SpeedClock"]
+CHANGING = ["FrameTiming", "sim.Deadline", "sim.FrameClock"]
 
 
 @pytest.mark.parametrize("kind", VALUES)

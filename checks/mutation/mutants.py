@@ -1,8 +1,8 @@
 """One mutant: a stretch of a source file and what stands there instead.
 
-Both generators and the hand-written list speak in this type, so that what is built, tested and shown
-is the same for a token of C and for a node of Python. A mutant is known by its file, its function
-and its line with the change marked in it, so that two runs can be compared after lines moved.
+Both generators and the hand-written list speak in this type, so that what is built, tested and
+shown is the same for a token of C and for a node of Python. A mutant is known by its file, its
+function and its line with the change marked in it, so that runs can be compared when lines moved.
 """
 
 from __future__ import annotations

@@ -30,13 +30,14 @@ left of the problem is a few hundred lines: these.
 How a mutant is judged. It is looked at three times, for as long as it lives: by the quick tests, by
 the slow ones, and by those that need a process of their own. One of a shared module meets only
 tests in a process of its own, which imports it anew. The tests that compare and the runs on the
-mutated core count; those on the other core are left out, since they cannot see it. What killed a neighbour runs first, then the
-fastest tests, and the first failure ends the run, so the report names the first test that died and
-not all that would. A test that computes twenty times as long as without the mutant, and three
-seconds more, is stopped and counts as a kill, and so does a crash. What the compiler refuses is no
-mutant; what it turns into the same machine code is none either, and that proves more than a list of
-excuses. The tests that compile csrc/ are left out: a warning of a strict compiler would kill for
-the wrong reason. So are NEON and the loop for other machines, which are not compiled here.
+mutated core count; those on the other core are left out, since they cannot see it. What killed a
+neighbour runs first, then the fastest tests, and the first failure ends the run, so the report
+names the first test that died and not all that would. A test that computes twenty times as long as
+without the mutant, and three seconds more, is stopped and counts as a kill, and so does a crash.
+What the compiler refuses is no mutant; what it turns into the same machine code is none either, and
+that proves more than a list of excuses. The tests that compile csrc/ are left out: a warning of a
+strict compiler would kill for the wrong reason. So are NEON and the loop for other machines, which
+are not compiled here.
 """
 
 from __future__ import annotations
