@@ -115,8 +115,9 @@ def test_auto_falls_back_and_says_why(without: str, why: str, setting: str | Non
     [
         (BROKEN, "fixedstep._core does not load here"),
         (ABSENT, "FIXEDSTEP_BUILD=require"),
+        (ABSENT, "--no-binary fixedstep fixedstep"),
     ],
-    ids=["broken", "absent"],
+    ids=["broken", "absent", "a pure wheel is published"],
 )
 def test_a_native_core_that_is_required_and_missing_is_an_error_that_says_why(
     without: str, why: str
