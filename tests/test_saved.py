@@ -254,6 +254,18 @@ CHANGING = ["FrameTiming", "sim.Deadline", "sim.FrameClock"]
 
 
 @pytest.mark.parametrize("kind", VALUES)
+def test_a_pickle_with_other_arguments_is_refused(reference: Core, kind: str) -> None:
+    """One that lacks an argument would load with the default, which is another value."""
+    loader, (name, arguments) = MAKERS[kind](reference).__reduce__()
+    for left_out in arguments:
+        fewer = {key: value for key, value in arguments.items() if key != left_out}
+        with pytest.raises((TypeError, ValueError), match=left_out):
+            loader(name, fewer)
+    with pytest.raises(TypeError, match="more"):
+        loader(name, {**arguments, "more": 1})
+
+
+@pytest.mark.parametrize("kind", VALUES)
 def test_a_value_compares_copies_and_prints_itself(reference: Core, kind: str) -> None:
     one, again = MAKERS[kind](reference), MAKERS[kind](reference)
     assert one == again
