@@ -138,8 +138,9 @@ class FrameTiming(Saved, kind="FrameTiming"):
             or (frames != counted and not saturated)
         ):
             raise ValueError(
-                f"min, max, sum and buckets must be those of {frames} frames, not {self._min}, "
-                f"{self._max}, {self._sum} ns and buckets of {counted}; pass what repr() printed"
+                "min, max, sum, drawn, skipped and buckets must fit together, not "
+                f"{self._min}, {self._max}, {self._sum} ns, {self._drawn} + {self._skipped} frames "
+                f"and buckets of {counted}; pass what repr() printed"
             )
 
     def record(self, cpu_frame: Nanos, drawn: bool) -> None:
