@@ -15,18 +15,14 @@ agree. Floats from devices are rounded once, in `Input.axis`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsFloat, SupportsIndex, final
+from typing import Any, NamedTuple, SupportsFloat, SupportsIndex, final
 
+from .. import StateHash
 from .._arguments import U32_MAX, integer, shown, timestamp
 from .._saved import Value, register, restore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from .. import StateHash
 
 _I32_MIN, _I32_MAX = -(2**31), 2**31 - 1
 _AXIS_FIX = "round(value * 1000) makes one of a float in -1 .. 1"

@@ -36,15 +36,13 @@ times its heap.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeVar, final
+from typing import Any, Generic, NamedTuple, SupportsIndex, TypeVar, final
 
 from .._arguments import U64_MAX, integer, positive, shown
 from .._saved import Saved, Value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 P = TypeVar("P")
 

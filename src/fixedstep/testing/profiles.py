@@ -8,16 +8,14 @@ and the same in every run: a random one would find a fault on Tuesday and not on
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from itertools import cycle
 from math import gcd
-from typing import TYPE_CHECKING, SupportsIndex, final
+from typing import SupportsIndex, final
 
 from .._arguments import U64_MAX, nanos, positive, timestamp
 from .._saved import Value
 from ..time import ORIGIN, Nanos, Timestamp
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 _SECOND = 10**9
 _MILLISECOND = 10**6
