@@ -21,7 +21,8 @@ BANNER = """
 * core instead: the same results, many times slower. The compiler's    *
 * message is above; `python -m fixedstep info` tells which core runs.  *
 * FIXEDSTEP_BUILD=require makes this an error. pip keeps this wheel:   *
-* the next try needs --no-cache-dir beside --force-reinstall.          *
+* the next try needs --force-reinstall --no-cache-dir, and             *
+* --no-binary fixedstep.                                               *
 ***********************************************************************
 """
 
@@ -47,6 +48,9 @@ class BuildCore(build_ext):
         except Exception:
             if ext.optional:
                 print(BANNER, file=sys.stderr, flush=True)
+                # the wheel has no compiled file, and its name must say so
+                self.distribution.ext_modules = []
+                self.get_finalized_command("bdist_wheel").root_is_pure = True
             raise
 
 

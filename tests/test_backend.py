@@ -80,7 +80,7 @@ def test_a_core_can_be_forced(setting: str) -> None:
     assert said(module, setting) == f"fixedstep.{setting} fixedstep.{setting}"
 
 
-@pytest.mark.parametrize("setting", [None, "auto"])
+@pytest.mark.parametrize("setting", [None, "auto", ""])
 @pytest.mark.parametrize("expected", ["native"])
 def test_auto_prefers_the_native_core(setting: str | None, expected: str) -> None:
     name, reason = said(SAY, setting).split("|")
@@ -89,7 +89,7 @@ def test_auto_prefers_the_native_core(setting: str | None, expected: str) -> Non
     assert "FIXEDSTEP_BACKEND" not in reason
 
 
-@pytest.mark.parametrize("setting", ["C", "Native", "", " native", "0", "1", "pure", "auto "])
+@pytest.mark.parametrize("setting", ["C", "Native", " native", "0", "1", "pure", "auto "])
 def test_a_misspelt_setting_is_an_error_that_names_the_choices(setting: str) -> None:
     """A setting that is silently ignored is found months later."""
     message = refused("import fixedstep", setting)
@@ -115,8 +115,9 @@ def test_auto_falls_back_and_says_why(without: str, why: str, setting: str | Non
     [
         (BROKEN, "fixedstep._core does not load here"),
         (ABSENT, "FIXEDSTEP_BUILD=require"),
+        (ABSENT, "--no-binary fixedstep fixedstep"),
     ],
-    ids=["broken", "absent"],
+    ids=["broken", "absent", "a pure wheel is published"],
 )
 def test_a_native_core_that_is_required_and_missing_is_an_error_that_says_why(
     without: str, why: str

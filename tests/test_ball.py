@@ -55,7 +55,7 @@ class Window(PacedWindow):
 
 
 def step(tick: int, dt: int = TICK) -> Step:
-    return Step(tick, Nanos(dt), Timestamp(tick * dt))
+    return Step(tick, Nanos(dt), Nanos(tick * dt))
 
 
 @pytest.mark.parametrize("dt", [TICK, 10**9, 40 * 10**9])

@@ -457,7 +457,7 @@ def test_the_world_stays_in_64_bits_at_any_step(hz: int) -> None:
     world = World()
     digests = set()
     for tick in range(5_000):
-        world = world.step(fixedstep.Step(tick, dt, Timestamp(0)))
+        world = world.step(fixedstep.Step(tick, dt, fixedstep.Nanos(0)))
         digests.add(world.digest(StateHash()))
         assert 0 <= world.x <= 10 * SECOND
         assert 0 <= world.y < 10_000 * SECOND

@@ -84,12 +84,14 @@ ALLOWED = {
     ("sim.mailbox", "<module>", "import threading"): "holds a lock, since others submit; no thread",
     ("native", "<module>", "import importlib"): "finds the compiled library and loads its types",
     ("native", "<module>", "fixedstep._core"): "is the one file that does",
+    ("_saved", "restore", "import importlib"): "a pickle names a type of a higher floor: its own",
     ("native", "_seen_by_freezers", "import _core"): "and names it for those who only look",
     (
         "reference",
         "FramePlan.alpha",
         "/",
     ): "alpha is for drawing, and no digest sees it",
+    ("time", "_Length.seconds", "/"): "for a game's own floats; no schedule and no digest uses it",
 }
 
 

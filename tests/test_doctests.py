@@ -20,7 +20,6 @@ EXAMPLES = {
     "fixedstep._arguments": 0,
     "fixedstep._select": 1,
     "fixedstep._state": 0,
-    "fixedstep.pickling": 0,
     "fixedstep._plans": 3,
     "fixedstep.reference": 25,
     "fixedstep.text": 0,

@@ -168,7 +168,7 @@ ENTRIES = [
     # written once, for both cores
     Entry("Timestep", lambda _, bad: Timestep(bad), "timestep", NANOS, low=1),
     Entry("from_hz", lambda _, bad: Timestep.from_hz(bad), "hz", WHOLE, low=1, high=2 * 10**9),
-    Entry("Rate", lambda _, bad: Rate(bad), "numerator", WHOLE, low=1),
+    Entry("Rate", lambda _, bad: Rate(bad, 7), "numerator", WHOLE, low=1),
     Entry(
         "Rate-denominator",
         lambda _, bad: Rate(60, bad),
@@ -184,8 +184,13 @@ ENTRIES = [
     Entry("add-span", lambda _, bad: add(1, bad), "span", NANOS),
     Entry("timing-record", lambda _, bad: FrameTiming().record(bad, True), "cpu_frame", NANOS),
     Entry("timing-sum", lambda _, bad: FrameTiming(sum=bad), "sum", NANOS),
-    Entry("timing-drawn", lambda _, bad: FrameTiming(drawn=bad), "drawn", WHOLE),
-    Entry("timing-buckets", lambda _, bad: FrameTiming(buckets={3: bad}), "count", WHOLE),
+    Entry("timing-drawn", lambda _, bad: FrameTiming(drawn=bad, buckets={0: bad}), "drawn", WHOLE),
+    Entry(
+        "timing-buckets",
+        lambda _, bad: FrameTiming(drawn=U64_MAX, buckets={0: bad}),
+        "count",
+        WHOLE,
+    ),
 ]
 since: Callable[[Any, Any], object] = fixedstep.saturating_since
 add: Callable[[Any, Any], object] = fixedstep.saturating_add

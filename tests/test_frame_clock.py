@@ -636,5 +636,5 @@ def test_a_second_init_leaves_a_clock_as_it_was() -> None:
     used = FrameClock(max_delta=Nanos(100))
     used.sample(Timestamp(1_000))
     before = repr(used)
-    used.__init__(max_delta=5, on_regression="nonsense")  # type: ignore[misc]
+    used.__init__(max_delta=5, on_regression="nonsense")  # type: ignore[call-arg]
     assert repr(used) == before

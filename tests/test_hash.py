@@ -273,6 +273,24 @@ def test_a_float_beyond_float32_is_refused_and_not_infinity(core: Core) -> None:
     assert core.StateHash().absorb_f32_bits(F32_MAX) == largest
 
 
+class Rounded(float):
+    """What becomes another float than it is."""
+
+    def __float__(self) -> float:
+        return 2.5
+
+
+@pytest.mark.parametrize(
+    ("value", "becomes"), [(np.float64(0.1), 0.1), (2**24 + 1, 16_777_217.0), (Rounded(0.1), 2.5)]
+)
+def test_what_becomes_a_float_keeps_all_its_bits(core: Core, value: Any, becomes: float) -> None:
+    """By way of a float32 the first two lose some; the last says itself what it becomes."""
+    bits = int.from_bytes(struct.pack("<d", becomes), "little")
+    assert core.StateHash().absorb_f64_bits(value) == core.StateHash().absorb_u64(bits)
+    nearest = int.from_bytes(struct.pack("<f", becomes), "little")
+    assert core.StateHash().absorb_f32_bits(value) == core.StateHash().absorb_u32(nearest)
+
+
 @pytest.mark.parametrize("value", [5, True, Fraction(5, 2), Decimal("2.5"), np.float32(2.5)])
 def test_numbers_that_become_a_float_are_taken_as_one(core: Core, value: Any) -> None:
     as_float = core.StateHash().absorb_f64_bits(float(value))

@@ -194,6 +194,21 @@ def test_alpha_is_zero_right_after_a_step(core: Core, unit: int) -> None:
     assert core.FramePlan(0, 1, 0, 0, Timestep(unit)).alpha() == 0.0
 
 
+@pytest.mark.parametrize(
+    ("remainder", "unit", "alpha"),
+    [
+        (1_143_769_907, 1_644_167_168, float.fromhex("0x1.642ca4p-1")),
+        (18_151_097_448, 20_054_186_827, 0.9051026105880737),
+    ],
+)
+def test_alpha_is_one_division_in_double(
+    core: Core, remainder: int, unit: int, alpha: float
+) -> None:
+    """Multiplying by 1 / unit gives another float32 for the first, and a division with the 64 bits
+    of x87 for the second."""
+    assert core.FramePlan(0, 0, 0, remainder, Timestep(unit)).alpha() == alpha
+
+
 def test_the_smallest_alpha_is_not_lost(core: Core) -> None:
     alpha = core.FramePlan(0, 0, 0, 1, Timestep(U64_MAX)).alpha()
     assert alpha == 2.0**-64 > 0

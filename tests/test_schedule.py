@@ -9,6 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from fixedstep import Rate, StepBudget, Timestamp, Timestep
@@ -350,3 +351,16 @@ def test_a_stalled_run_has_its_frozen_digest(core: Core) -> None:
         stats.absorb(loop.begin_frame(Timestamp(now)))
     assert (stats.frames, stats.ticks, stats.steps_dropped) == (3, 7, 6)
     assert stats.schedule_hash == 0xBEE1994BB6E96B49
+
+
+def test_what_has_an_index_is_kept_as_an_integer(core: Core) -> None:
+    """A bool is an int to ``isinstance``, and would be printed and pickled as True."""
+    for now in (True, np.uint64(1)):
+        loop = core.FrameLoop(Timestep(10), start=Timestamp(now))
+        assert (type(loop.last), repr(loop.last)) == (int, "1")
+        loop = core.FrameLoop(Timestep(10), start=Timestamp(0))
+        loop.begin_frame(Timestamp(now))
+        assert (type(loop.last), repr(loop.last)) == (int, "1")
+        loop.resync(Timestamp(0))
+        loop.resync(Timestamp(now))
+        assert (type(loop.last), repr(loop.last)) == (int, "1")

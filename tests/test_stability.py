@@ -28,6 +28,8 @@ from fixedstep.cli import demo, main
 from fixedstep.records import trace as traces
 from fixedstep.sim import (
     ActionState,
+    Cadence,
+    Deadline,
     FrameClock,
     Mode,
     Phase,
@@ -41,6 +43,7 @@ from fixedstep.sim import (
     Transition,
 )
 from fixedstep.sim.recording import RecordedFault
+from fixedstep.testing import FrameProfile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -265,7 +268,7 @@ def objects(core: Core) -> list[Any]:
         core.FrameLoop(Timestep(10), StepBudget(5), Timestamp(7)),
         plan,
         steps,
-        core.Step(1, Nanos(10), Timestamp(10)),
+        core.Step(1, Nanos(10), Nanos(10)),
         core.StateHash().absorb_u64(7),
         stats,
         core.FrameLoop(Timestep(10), start=Timestamp(0)).begin_frames(map(Timestamp, (5, 31, 90))),
@@ -276,6 +279,9 @@ def objects(core: Core) -> list[Any]:
         Timestep.HZ_60,
         Rate(60),
         StepBudget(4),
+        Deadline(5),
+        Cadence(4, 3),
+        FrameProfile("two", [1, 2]),
     ]
 
 
@@ -567,7 +573,7 @@ def test_a_file_of_another_version_is_refused_with_what_to_do(
 
 def test_a_pickle_of_another_release_is_refused_with_what_to_do(core: Core) -> None:
     restore, (kind, *state) = core.FrameLoop(start=Timestamp(0)).__reduce__()
-    with pytest.raises(TypeError, match=r"has 6 numbers, not 7; .* another release saved it: load"):
+    with pytest.raises(TypeError, match=r"has 6 or 8 values, not 7; .* another release saved it"):
         restore(kind, *state, 0)
     with pytest.raises(ValueError, match="what another release saved loads in that release"):
         restore("FrameLoop2", *state, 0)

@@ -40,6 +40,44 @@ def _impatient() -> Iterator[None]:
     sys.setswitchinterval(interval)
 
 
+_MEANWHILE = """
+import sys, threading
+from array import array
+from fixedstep import native, Timestep, Timestamp
+
+sys.setswitchinterval(3600)  # a thread that wants to run does so only where it is let
+data, times = bytes(32 * 2**20), array("Q", range(0, 2**22, 2))
+stats = native.FrameStats()
+loop = native.FrameLoop(Timestep(10), start=Timestamp(0))
+work = {
+    "hash": lambda: native.StateHash().absorb_bytes(data),
+    "begin_frames": lambda: loop.begin_frames(times),
+    "digest_frames": lambda: loop.digest_frames(times, stats),
+}[sys.argv[1]]
+gate, ran = threading.Lock(), []
+gate.acquire()
+thread = threading.Thread(target=lambda: (gate.acquire(), ran.append(1)))
+thread.start()
+gate.release()  # from here on the thread waits for the GIL, and for nothing else
+before = len(ran)
+for _ in range(200):
+    work()
+    if ran:
+        break
+print(before, len(ran))
+"""
+
+
+@pytest.mark.parametrize("work", ["hash", "begin_frames", "digest_frames"])
+def test_other_threads_run_while_much_is_hashed_or_planned(native: Core, work: str) -> None:
+    """32 MiB, or two million timestamps; the other thread is let run, or never."""
+    run = subprocess.run(
+        [sys.executable, "-c", _MEANWHILE, work], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.split()[1] == "1", "it ran before the work was over"
+
+
 def together(work: Callable[[], None]) -> None:
     """Run `work` in all threads at once; the first error of any is raised."""
     start = threading.Barrier(THREADS)

@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fixedstep import (
+    FrameLoop,
     Nanos,
     Rate,
     Step,
@@ -57,6 +58,8 @@ def test_a_budget_holds_its_steps(steps: int) -> None:
         (144, 6_944_444),
         (SECOND, 1),
         (2 * SECOND, 1),
+        (1024, 976_563),  # a half rounds up, to an odd number
+        (128_000, 7_813),
     ],
 )
 def test_from_hz_rounds_to_the_nearest_nanosecond(hz: int, nanos: int) -> None:
@@ -91,6 +94,71 @@ def test_a_rate_has_a_denominator_of_one_by_default() -> None:
     assert (Rate(60).numerator, Rate(60).denominator) == (60, 1)
 
 
+def test_a_rate_is_made_of_a_fraction() -> None:
+    assert Rate(Fraction(60_000, 1001)) == Rate(60_000, 1001)
+    assert Rate(Fraction(60)) == Rate(60)
+    for wrong, error in ((Fraction(0), ValueError), (Fraction(-1, 2), OverflowError)):
+        with pytest.raises(error, match="numerator must be"):
+            Rate(wrong)
+    with pytest.raises(OverflowError, match="denominator must be"):
+        Rate(Fraction(1, 2**64))
+    both: Any = Rate
+    with pytest.raises(TypeError, match="numerator must be a whole number, not Fraction"):
+        both(Fraction(1, 2), 3)
+
+
+def test_a_rate_and_a_timestep_of_one_length_are_equal() -> None:
+    """One tick in five seconds is both, and a loop gives back the shorter word."""
+    assert Rate(1, 5) == Timestep(5 * SECOND) == FrameLoop(Rate(1, 5)).timestep
+    assert hash(Rate(1, 5)) == hash(Timestep(5 * SECOND))
+    assert Rate(2, 5) != Timestep(5 * SECOND)
+    assert Rate(2, 5) != Timestep(25 * SECOND // 10)  # equal for a while, but another remainder
+
+
+@pytest.mark.parametrize(
+    ("step", "seconds"),
+    [
+        (Rate(120), 1 / 120),
+        (Rate(60_000, 1001), 1001 / 60_000),
+        (Rate(1, 5), 5.0),
+        (Timestep(20_000_000), 0.02),
+        (Timestep.HZ_60, 0.016666667),
+        (Rate(U64_MAX), 1 / U64_MAX),
+    ],
+)
+def test_the_length_of_a_step_in_seconds_is_the_nearest_float(
+    step: Rate | Timestep, seconds: float
+) -> None:
+    assert step.seconds == seconds
+
+
+@given(
+    step=st.builds(Rate, st.integers(1, SECOND), st.integers(1, 1_000))
+    | st.builds(Timestep, st.integers(1, 10**12)),
+    number=st.integers(0, 10**6),
+)
+@example(step=Rate(SECOND), number=10**6)
+@example(step=Rate(3, 7), number=0)
+def test_ticks_in_is_the_inverse_of_due_after(step: Rate | Timestep, number: int) -> None:
+    due = step.due_after(number)
+    assert step.ticks_in(due) == number
+    if number:
+        assert step.ticks_in(Nanos(due - 1)) == number - 1
+
+
+def test_ticks_in_takes_spans_up_to_the_end_and_counts_within_64_bits() -> None:
+    assert Timestep(1).ticks_in(Nanos(U64_MAX)) == U64_MAX
+    assert Rate(SECOND).ticks_in(Nanos(U64_MAX)) == U64_MAX
+    with pytest.raises(OverflowError, match=r"span must hold at most \d+ steps"):
+        Rate(SECOND + 1).ticks_in(Nanos(U64_MAX))
+    for wrong, error in ((-1, OverflowError), (2**64, OverflowError)):
+        with pytest.raises(error, match="span must be a whole number of nanoseconds"):
+            Rate(60).ticks_in(Nanos(wrong))
+    any_span: Any = 0.5
+    with pytest.raises(TypeError, match="span must be a whole number of nanoseconds"):
+        Rate(60).ticks_in(any_span)
+
+
 def test_a_rate_reaches_both_ends_of_its_range() -> None:
     assert Rate(U64_MAX).numerator == U64_MAX
     slowest = U64_MAX // SECOND
@@ -114,7 +182,7 @@ def test_values_take_what_has_an_index() -> None:
 
 
 def test_a_step_is_a_named_tuple() -> None:
-    step = Step(tick=2, dt=Nanos(10), sim_time=Timestamp(20))
+    step = Step(tick=2, dt=Nanos(10), sim_time=Nanos(20))
     tick, dt, sim_time = step
     assert (tick, dt, sim_time) == (step.tick, step.dt, step.sim_time) == (2, 10, 20)
     assert step._replace(tick=3) == (3, 10, 20)

@@ -183,7 +183,7 @@ def test_memory_does_not_grow_with_the_frames() -> None:
 
 @pytest.mark.parametrize("name", ["drawn", "skipped"])
 def test_the_frame_counters_stop_at_their_end(name: str) -> None:
-    arguments: dict[str, Any] = {name: U64_MAX - 1}
+    arguments: dict[str, Any] = {name: U64_MAX - 1, "buckets": {0: U64_MAX - 1}}
     timing = FrameTiming(**arguments)
     for _ in range(3):
         timing.record(Nanos(5), drawn=name == "drawn")
@@ -194,10 +194,10 @@ def test_the_frame_counters_stop_at_their_end(name: str) -> None:
 
 
 def test_sum_and_buckets_stop_at_their_end() -> None:
-    timing = FrameTiming(sum=U64_MAX - 1, drawn=1, buckets={5: U64_MAX})
+    timing = FrameTiming(min=5, max=5, sum=U64_MAX - 1, drawn=1, buckets={5: U64_MAX})
     timing.record(Nanos(5), drawn=True)
     assert timing.sum == U64_MAX
-    assert timing == FrameTiming(max=5, sum=U64_MAX, drawn=2, buckets={5: U64_MAX}, min=timing.min)
+    assert timing == FrameTiming(min=5, max=5, sum=U64_MAX, drawn=2, buckets={5: U64_MAX})
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,8 @@
 """One mutant: a stretch of a source file and what stands there instead.
 
-Both generators and the hand-written list speak in this type, so that what is built, tested, shown
-and explained is the same for a token of C and for a node of Python. A mutant is known by its file,
-its function and its line with the change marked in it, never by a line number: explanations are
-kept for years and lines move.
+Both generators and the hand-written list speak in this type, so that what is built, tested and
+shown is the same for a token of C and for a node of Python. A mutant is known by its file, its
+function and its line with the change marked in it, so that runs can be compared when lines moved.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ NAMED: list[tuple[str, str, str, str]] = [
         _SCHEDULE,
         "refused steps are banked",
         "banked.bank = bank % loop->unit;",
-        "banked.bank = bank - (banked.due < loop->budget ? banked.due : loop->budget) * loop->unit;",
+        "banked.bank = bank - loop->unit * "
+        "(banked.due < loop->budget ? banked.due : loop->budget);",
     ),
     (
         _SCHEDULE,
@@ -163,8 +164,8 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _SATURATING,
         "the product of 128 bits loses the carry of its middle",
-        " + (middle >> 32);",
-        ";",
+        " + (middle >> 32),",
+        ",",
     ),
     (
         _SATURATING,
@@ -175,8 +176,8 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _SATURATING,
         "a quotient of 65 bits wraps",
-        "    if (high >= c) {\n        return UINT64_MAX;",
-        "    if (high >= c && 0) {\n        return UINT64_MAX;",
+        "return a.high >= c ? UINT64_MAX : quotient;",
+        "return quotient;",
     ),
     # hashing
     (
@@ -281,20 +282,20 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _LOOP,
         "the saved state of a loop without its tick",
-        "loop.last, loop.bank,\n                         loop.tick);",
-        "loop.last, loop.bank,\n                         (uint64_t)0);",
+        "last, loop.bank,\n                             loop.tick);",
+        "last, loop.bank,\n                             (uint64_t)0);",
     ),
     (
         _LOOP,
         "the saved state of a loop without its bank",
-        "loop.last, loop.bank,\n                         loop.tick);",
-        "loop.last, (uint64_t)0,\n                         loop.tick);",
+        "last, loop.bank,\n                             loop.tick);",
+        "last, (uint64_t)0,\n                             loop.tick);",
     ),
     (
         _LOOP,
         "the saved state of a loop without its last timestamp",
-        "loop.last, loop.bank,\n                         loop.tick);",
-        "(uint64_t)0, loop.bank,\n                         loop.tick);",
+        "last, loop.bank,\n                             loop.tick);",
+        "Py_None, loop.bank,\n                             loop.tick);",
     ),
     (
         _LOOP,
@@ -417,8 +418,8 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _REFERENCE,
         "refused steps are banked",
-        "self._tick, self._bank, self._last = tick, remainder, now",
-        "self._tick, self._bank, self._last = tick, bank - step_count * self._unit, now",
+        "        bank %= unit\n",
+        "        bank -= min(due, self._budget) * unit\n",
     ),
     (
         _REFERENCE,
@@ -429,20 +430,21 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _REFERENCE,
         "dropped counts all that was due",
-        "plan = _plan(first_tick, step_count, due - step_count,",
-        "plan = _plan(first_tick, step_count, due if due > step_count else 0,",
+        "first_tick, step_count, due - step_count, remainder, self._rate_scale, rate_unit\n",
+        "first_tick, step_count, due if due > step_count else 0, remainder, self._rate_scale, "
+        "rate_unit\n",
     ),
     (
         _REFERENCE,
         "a clock that goes back is not counted from",
-        "self._tick, self._bank, self._last = tick, remainder, now",
-        "self._tick, self._bank, self._last = tick, remainder, max(now, self._last)",
+        "self._tick, self._bank, self._last = tick, bank, now",
+        "self._tick, self._bank, self._last = tick, bank, max(now, self._last or 0)",
     ),
     (
         _REFERENCE,
         "a clock that goes back banks its distance",
-        "now - self._last if now > self._last else 0",
-        "abs(now - self._last)",
+        "elapsed = now - last if last is not None and now > last else 0",
+        "elapsed = 0 if last is None else abs(now - last)",
     ),
     (
         _REFERENCE,
@@ -485,6 +487,80 @@ NAMED: list[tuple[str, str, str, str]] = [
         "a copied loop is the loop",
         "        return _loop(*self._state())\n\n    def __deepcopy__",
         "        return self\n\n    def __deepcopy__",
+    ),
+    # what lived until somebody changed it by hand
+    (
+        _ALPHA,
+        "alpha is a product with a reciprocal",
+        "(double)plan->remainder / (double)plan->unit",
+        "(double)plan->remainder * (1.0 / (double)plan->unit)",
+    ),
+    (
+        _LOOP,
+        "a large batch keeps the GIL",
+        "if (size < FS_RELEASE_BYTES) {",
+        "if (size >= 0) {",
+    ),
+    (
+        _STATE,
+        "a large hash keeps the GIL",
+        "if (size < FS_RELEASE_BYTES) {",
+        "if (size >= 0) {",
+    ),
+    (
+        _STATE,
+        "what becomes a float goes through a float32",
+        "    *value = PyFloat_AsDouble(checked);",
+        "    *value = (double)(float)PyFloat_AsDouble(checked);",
+    ),
+    (
+        _STATE,
+        "a float with a __float__ of its own is taken by value",
+        "if (PyFloat_CheckExact(arg)) {",
+        "if (PyFloat_Check(arg)) {",
+    ),
+    # modules that both cores share
+    (
+        "src/fixedstep/time.py",
+        "from_hz rounds a half down",
+        "(_SECOND + whole // 2) // whole",
+        "(_SECOND + (whole - 1) // 2) // whole",
+    ),
+    (
+        "src/fixedstep/time.py",
+        "due_after rounds down",
+        "time = -(-number * self._unit // self._scale)",
+        "time = number * self._unit // self._scale",
+    ),
+    (
+        "src/fixedstep/time.py",
+        "ticks_in rounds up",
+        "number = time * self._scale // self._unit",
+        "number = -(-time * self._scale // self._unit)",
+    ),
+    (
+        "src/fixedstep/_plans.py",
+        "a pickle of a batch has columns of unequal length",
+        "len({len(column) for column in columns}) != 1",
+        "not columns",
+    ),
+    (
+        "src/fixedstep/_saved.py",
+        "a copy of what changes is itself",
+        "        return type(self)(**self._arguments())",
+        "        return self",
+    ),
+    (
+        "src/fixedstep/_saved.py",
+        "a pickle that lacks an argument loads with the default",
+        "if arguments.keys() != (needed := made._arguments().keys()):",
+        "if not arguments.keys() <= (needed := made._arguments().keys()):",
+    ),
+    (
+        "src/fixedstep/timing.py",
+        "a long frame is the longest too late",
+        "if cpu_frame > self._max:",
+        "if cpu_frame > self._max + 1:",
     ),
 ]
 

@@ -1,23 +1,25 @@
 """``python checks/mutation/run.py``: does the suite notice when a core is wrong?
 
-Each mutant is one small mistake in the C core, in the types over it or in the reference core. It is
-built, and the tests of floors 1 and 2 run until one fails. A mutant that no test kills is either
-explained in explained.py or an error: exit status 1. Coverage would say which lines ran; this says
-which lines somebody looked at.
+Each mutant is one small mistake in the C core, in the types over it, in the reference core, or in
+the modules of floor 2 that both cores share, where no comparison of the cores can see it. It is
+built, and the tests of floors 1 and 2 run until one fails. The report lists the mutants that no
+test kills: read them, and add a test, or see why the change changes nothing. A mutant of named.py
+that lives is an error: exit status 1. Coverage would say which lines ran; this says which lines
+somebody looked at.
 
 It needs what the suite needs (pytest, hypothesis, numpy, cffi), a C compiler, Python 3.10 or later
 and a system that forks. Everything is built and run in a temporary folder; neither the checkout nor
 the installed package is touched. The unmutated tree goes first, as the control: where it fails, or
 where its extension is not what the compiler makes a second time, nothing is counted.
 
-    --only core | types | reference    csrc/core, csrc/python, or reference.py
+    --only core | types | reference | shared    csrc/core, csrc/python, reference.py, or the modules
+                                       that both cores use
     --sample N --seed S                so many mutants, chosen by chance
     --match TEXT                       those whose file, function or line holds the text
     --report FILE                      a row for every mutant, in Markdown, beside the summary
     --resume FILE                      keeps what died; a later run judges only what is not in it
     --jobs N                           so many at a time
-    --list                             shows the mutants and runs none; an error if something is
-                                       named or explained that no mutant is
+    --list                             shows the mutants and runs none
 
 Existing tools were looked at. mutmut and cosmic-ray mutate Python alone, by way of an imported
 package; here most mutants are C, a mutant of either core must be judged by the tests that compare
@@ -26,15 +28,16 @@ its way through LLVM, need that compiler's version to the digit, and know nothin
 left of the problem is a few hundred lines: these.
 
 How a mutant is judged. It is looked at three times, for as long as it lives: by the quick tests, by
-the slow ones, and by those that need a process of their own; what is explained meets only the
-first. The tests that compare and the runs on the mutated core count; those on the
-other core are left out, since they cannot see it. What killed a neighbour runs first, then the
-fastest tests, and the first failure ends the run, so the report names the first test that died and
-not all that would. A test that computes twenty times as long as without the mutant, and three
-seconds more, is stopped and counts as a kill, and so does a crash. What the compiler refuses is no
-mutant; what it turns into the same machine code is none either, and that proves more than a list of
-excuses. The tests that compile csrc/ are left out: a warning of a strict compiler would kill for
-the wrong reason. So are NEON and the loop for other machines, which are not compiled here, and the
+the slow ones, and by those that need a process of their own. One of a shared module meets only
+tests in a process of its own, which imports it anew. The tests that compare and the runs on the
+mutated core count; those on the other core are left out, since they cannot see it. What killed a
+neighbour runs first, then the fastest tests, and the first failure ends the run, so the report
+names the first test that died and not all that would. A test that computes twenty times as long as
+without the mutant, and three seconds more, is stopped and counts as a kill, and so does a crash.
+What the compiler refuses is no mutant; what it turns into the same machine code is none either, and
+that proves more than a list of excuses. The tests that compile csrc/ are left out: a warning of a
+strict compiler would kill for the wrong reason. So are NEON and the loop for other machines, which
+are not compiled here, and the
 operations of AVX2 in fs_lanes.h, whose file is compiled as that of SSE2.
 """
 
@@ -64,17 +67,25 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from checks.mutation.c_source import c_mutants  # noqa: E402
-from checks.mutation.explained import ALL, EXPLAINED, Explanation  # noqa: E402
 from checks.mutation.mutants import Mutant  # noqa: E402
 from checks.mutation.named import named_mutants  # noqa: E402
 from checks.mutation.python_source import python_mutants  # noqa: E402
 
 REFERENCE = "src/fixedstep/reference.py"
+SHARED = tuple(
+    f"src/fixedstep/{name}.py"
+    for name in ("_arguments", "_plans", "_saved", "_select", "_state", "text", "time", "timing")
+)
 FIRST = (
     *("vectors", "schedule", "plan", "stats", "hash", "rates", "cases", "batch", "differential"),
     *("objects", "errors", "reentry", "bulk_hash"),
 )
 SECOND = ("objects", "reentry", "backend", "doctests", "leaks", "no_memory", "threads")
+# What looks at a shared module, the fastest first: time and timing have tests of their own.
+OF_SHARED = (
+    *("time", "timing", "saved", "errors", "objects", "schedule", "plan", "rates", "stats", "hash"),
+    *("batch", "backend", "doctests", "differential"),
+)
 # A wrong hash of bytes is seen where bytes are hashed; to run less can only let more survive.
 _HASHING = ("vectors", "hash", "bulk_hash", "differential")
 ENOUGH = {f"csrc/core/{name}.c": _HASHING for name in ("fs_hash", "fs_hash_wide", "fs_hash_lanes")}
@@ -203,7 +214,7 @@ class Watch:
     def wanted(self, item: Any) -> bool:
         """Whether a change in this core can make a difference to the test."""
         params = item.callspec.params if hasattr(item, "callspec") else {}
-        return "core" not in params or params["core"] == self.core
+        return self.core == "shared" or "core" not in params or params["core"] == self.core
 
     @staticmethod
     def pytest_sessionstart() -> None:
@@ -280,8 +291,8 @@ class Collected(Watch):
                 assert self.pool.mine is not None
                 self.become(session, *self.pool.mine)
                 return None
-            left = [r.mutant for r in results if to_be_seen_again(r)]
-            self.results += [r for r in results if not (self.quick and to_be_seen_again(r))]
+            left = [r.mutant for r in results if r.outcome == "survived"]
+            self.results += [r for r in results if not (self.quick and r.outcome == "survived")]
             if not left:
                 break
             self.pool.say(f"{self.core}: {len(left)} live after the quick tests")
@@ -313,6 +324,8 @@ class Collected(Watch):
 
 def core_of(file: str) -> str:
     """Whose runs can see a change in this file."""
+    if file in SHARED:
+        return "shared"
     return "reference" if file == REFERENCE else "native"
 
 
@@ -354,7 +367,7 @@ def run_pytest(plugin: Watch, tests: tuple[str, ...]) -> int:
 
 def place(folder: Path, file: str) -> Path:
     """Where a file of the checkout lies in a tree."""
-    return package(folder) / "reference.py" if file == REFERENCE else folder / file
+    return package(folder) / Path(file).name if file.endswith(".py") else folder / file
 
 
 def built(folder: Path, one: Mutant) -> int:
@@ -362,7 +375,7 @@ def built(folder: Path, one: Mutant) -> int:
     text = (ROOT / one.file).read_text(encoding="utf-8")
     assert place(folder, one.file).read_text(encoding="utf-8") == text, "the checkout has changed"
     place(folder, one.file).write_text(one.apply(text), encoding="utf-8")
-    if one.file == REFERENCE:
+    if one.file.endswith(".py"):
         forget_bytecode(folder)
         return 0
     (folder / "mutated").mkdir()
@@ -382,7 +395,7 @@ def built(folder: Path, one: Mutant) -> int:
 
 def forget_bytecode(folder: Path) -> None:
     """A mutant often has the size of the original and its second: bytecode would seem fresh."""
-    for stale in (package(folder) / "__pycache__").glob("reference.*.pyc"):
+    for stale in (package(folder) / "__pycache__").glob("*.pyc"):
         stale.unlink()
 
 
@@ -525,7 +538,7 @@ class Pool:
     def second_stage(self, survivors: list[Mutant], core: str) -> list[Result]:
         """What is left meets the tests that need a process of their own: a fresh one each."""
         self.known.pop(core, None)
-        if self.control(core, SECOND):
+        if self.control(core, OF_SHARED if core == "shared" else SECOND):
             self.fresh(self.folders[0], None, core)
         results = self.run(survivors, core)
         if results is None:
@@ -540,7 +553,7 @@ class Pool:
             prepare(folder, one)
             plugin = Watch(core, self.known.get(core, {}))
             plugin.folder, plugin.first = folder, self.first(one)
-            status = run_pytest(plugin, SECOND)
+            status = run_pytest(plugin, OF_SHARED if core == "shared" else SECOND)
         finally:
             os._exit(status)
 
@@ -570,33 +583,19 @@ def all_mutants() -> list[Mutant]:
     found = named_mutants(ROOT)
     for file in files:
         found += c_mutants(str(file.relative_to(ROOT)), ROOT, options)
-    return found + python_mutants(REFERENCE, ROOT)
+    for name in (REFERENCE, *SHARED):
+        found += python_mutants(name, ROOT)
+    return found
 
 
 def part_of(file: str) -> str:
     """``--only`` by this name has the file."""
-    if file == REFERENCE:
-        return "reference"
+    if file.endswith(".py"):
+        return core_of(file)
     return "core" if file.startswith("csrc/core/") else "types"
 
 
 # the report
-
-
-def to_be_seen_again(result: Result) -> bool:
-    """Whether the slow tests are worth while: not for what is explained, which meets the quick
-    ones only so that an explanation that is wrong is found."""
-    return result.outcome == "survived" and explanation(result.mutant) is None
-
-
-def explanation(one: Mutant) -> Explanation | None:
-    """Why a survivor may live, if somebody wrote it down."""
-    for row in EXPLAINED:
-        if (row.file, row.function) == (one.file, one.function) and (
-            row.changes == ALL or any(change in one.shown for change in row.changes)
-        ):
-            return row
-    return None
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -605,7 +604,7 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-OUTCOMES = ("killed", "crashed", "timed out", "same code", "explained", "unexplained", "not built")
+OUTCOMES = ("killed", "crashed", "timed out", "same code", "survived", "not built")
 
 
 def counted(results: list[Result], column: str, keys: list[str]) -> str:
@@ -613,12 +612,7 @@ def counted(results: list[Result], column: str, keys: list[str]) -> str:
     rows = []
     for key in [*sorted(set(keys)), "all"]:
         chosen = [r for r, k in zip(results, keys, strict=True) if key in (k, "all")]
-        counts = Counter(
-            ("explained" if explanation(r.mutant) else "unexplained")
-            if r.outcome == "survived"
-            else r.outcome
-            for r in chosen
-        )
+        counts = Counter(r.outcome for r in chosen)
         mutants = len(chosen) - counts["not built"]
         rows.append([key, str(mutants), *(str(counts[name]) for name in OUTCOMES)])
     return table([column, "mutants", *OUTCOMES], rows)
@@ -639,16 +633,7 @@ def summary(results: list[Result]) -> str:
     killed_by = table(
         ["killed first by", "mutants"], [[name, str(n)] for name, n in killers.most_common()]
     )
-    reasons = Counter(
-        (row.file, row.function, row.reason)
-        for r in results
-        if r.outcome == "survived" and (row := explanation(r.mutant))
-    )
-    explained = table(
-        ["survivors", "file", "function", "why"],
-        [[str(n), *row] for row, n in sorted(reasons.items())],
-    )
-    return "\n\n".join([by_file, by_operator, killed_by, explained])
+    return "\n\n".join([by_file, by_operator, killed_by])
 
 
 def every_row(results: list[Result]) -> str:
@@ -668,35 +653,25 @@ def every_row(results: list[Result]) -> str:
     return table(head, sorted(rows))
 
 
-def unused_explanations(mutants: list[Mutant], only: str | None) -> list[str]:
-    """Those that none of the mutants needs; of one part, where only that one ran."""
-    found = []
-    for row in EXPLAINED:
-        if only not in (None, part_of(row.file)):
-            continue
-        shown = [m.shown for m in mutants if (m.file, m.function) == (row.file, row.function)]
-        for change in row.changes:
-            if not any(change in text or row.changes == ALL for text in shown):
-                found.append(f"{row.file} {row.function}: {change}")
-    return found
-
-
 def both_stages(pool: Pool, mutants: list[Mutant], core: str) -> list[Result]:
     """The mutants of one core."""
     # what only keeps memory is seen by the tests of leaks, and those have a process of their own
     leaking = [m for m in mutants if m.operator == "statement" and _RELEASE.match(m.shown)]
     others = [m for m in mutants if m not in set(leaking)]
-    results = pool.first_stage(others, core) if others else []
-    results += [Result(one, "survived", "") for one in leaking]
+    if core == "shared":  # imported with the package, and so by every process that collected
+        results = [Result(one, "survived", "") for one in mutants]
+    else:
+        results = pool.first_stage(others, core) if others else []
+        results += [Result(one, "survived", "") for one in leaking]
     survivors = [r.mutant for r in results if r.outcome == "survived"]
-    # which have nothing to add about the arithmetic below, nor about what is explained
-    again = [m for m in survivors if part_of(m.file) != "core" and explanation(m) is None]
+    # which have nothing to add about the arithmetic below
+    again = [m for m in survivors if part_of(m.file) != "core"]
     if again:
         pool.say(f"{core}: {len(again)} to look at again")
         seen = pool.second_stage(again, core)
         results = [r for r in results if r.mutant not in set(again)] + seen
     for r in results:
-        if r.outcome == "survived" and explanation(r.mutant) is None:
+        if r.outcome == "survived":
             one = r.mutant
             pool.say(f"survived: {one.file}:{one.line} {one.function}: {one.shown}")
     return results
@@ -712,9 +687,9 @@ def taken_over(file: Path, mutants: list[Mutant]) -> list[Result]:
 
 
 def main() -> int:
-    """Run what the command line asks for; 1 if a mutant survived and nobody said why."""
+    """Run what the command line asks for; 1 if a named mutant survived."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
-    parser.add_argument("--only", choices=["core", "types", "reference"])
+    parser.add_argument("--only", choices=["core", "types", "reference", "shared"])
     parser.add_argument("--sample", type=int, metavar="N")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--match", metavar="TEXT")
@@ -725,7 +700,6 @@ def main() -> int:
     options = parser.parse_args()
 
     mutants = all_mutants()
-    whole = not (options.sample or options.match)
     if options.only:
         mutants = [one for one in mutants if part_of(one.file) == options.only]
     if options.match:
@@ -738,11 +712,8 @@ def main() -> int:
     if options.list:
         for one in mutants:
             print(f"{one.file}:{one.line} {one.function} {one.operator}: {one.shown}")
-        unused = unused_explanations(mutants, options.only) if whole else []
-        for text in unused:
-            print(f"explained, but there is no such mutant: {text}")
         print(f"{len(mutants)} mutants")
-        return 1 if unused else 0
+        return 0
 
     started = time.monotonic()
     preload()
@@ -751,7 +722,7 @@ def main() -> int:
     done = {r.mutant for r in known}
     with tempfile.TemporaryDirectory(prefix="fixedstep-mutation-") as folder:
         pool = Pool(Path(folder), options.jobs, options.resume)
-        for core in ("native", "reference"):
+        for core in ("native", "reference", "shared"):
             chosen = [one for one in mutants if core_of(one.file) == core and one not in done]
             if chosen:
                 results += both_stages(pool, chosen, core)
@@ -762,16 +733,11 @@ def main() -> int:
         options.report.write_text(text, encoding="utf-8")
 
     survivors = [r.mutant for r in results if r.outcome == "survived"]
-    unexplained = [one for one in survivors if explanation(one) is None]
-    unused = unused_explanations(survivors, options.only) if whole else []
-    for text in unused:
-        print(f"explained, but it does not survive: {text}")
+    named = [one for one in survivors if one in set(named_mutants(ROOT))]
     minutes = (time.monotonic() - started) / 60
-    verdict = "every mutant died or is explained"
-    if unexplained or unused:
-        verdict = f"{len(unexplained)} unexplained survivors, {len(unused)} stale explanations"
-    print(f"{len(results)} mutants in {minutes:.0f} minutes: {verdict}")
-    return 1 if unexplained or unused else 0
+    lived = f"{len(survivors)} survived, {len(named)} of them named"
+    print(f"{len(results)} mutants in {minutes:.0f} minutes: {lived}")
+    return 1 if named else 0
 
 
 def preload() -> None:

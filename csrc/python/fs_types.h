@@ -61,7 +61,7 @@ typedef struct {
     PyObject *arguments;      /* fixedstep._arguments */
     PyObject *configuration;  /* fixedstep._state */
     PyObject *text;           /* fixedstep.text */
-    PyObject *restore;        /* fixedstep.pickling.restore */
+    PyObject *restore;        /* fixedstep.restore */
     PyObject *plans_from;     /* fixedstep._plans.FramePlans._from_bytes */
     PyObject *timestep_of;    /* fixedstep.time.timestep_of */
     PyObject *budget_type;    /* fixedstep.time.StepBudget */

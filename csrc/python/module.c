@@ -148,7 +148,7 @@ static int module_exec(PyObject *module)
     if ((state->arguments = import("fixedstep._arguments", NULL)) == NULL
         || (state->configuration = import("fixedstep._state", NULL)) == NULL
         || (state->text = import("fixedstep.text", NULL)) == NULL
-        || (state->restore = import("fixedstep.pickling", "restore")) == NULL
+        || (state->restore = import("fixedstep._saved", "restore")) == NULL
         || (state->timestep_of = import("fixedstep.time", "timestep_of")) == NULL
         || (state->budget_type = import("fixedstep.time", "StepBudget")) == NULL
         || (state->step_type = import("fixedstep.time", "Step")) == NULL) {

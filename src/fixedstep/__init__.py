@@ -15,6 +15,7 @@ Python one and the specification.
 from typing import TYPE_CHECKING
 
 from ._plans import FramePlans
+from ._saved import restore
 from ._select import Backend, backend, core
 from .time import (
     Alpha,
@@ -71,6 +72,7 @@ __all__ = [
     "Timestamp",
     "Timestep",
     "backend",
+    "restore",
     "saturating_add",
     "saturating_since",
 ]

@@ -15,12 +15,17 @@ import operator
 import re
 from array import array
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from typing_extensions import Buffer
+    from typing_extensions import Buffer as Buffer
+else:
+    try:
+        from collections.abc import Buffer
+    except ImportError:  # before 3.12: a name for typing.get_type_hints, which nothing else reads
+        Buffer = Any
 
 U32_MAX = 2**32 - 1
 U64_MAX = 2**64 - 1

@@ -8,14 +8,13 @@ for both cores: what a core contributes is the columns.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from ._saved import register, restore, type_of_core
 from .time import Rate, Timestep, timestep_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .reference import FramePlan
 
 _TYPECODES = "QIQQ"  # first_tick, step_count, dropped, remainder
@@ -138,16 +137,15 @@ class FramePlans(Sequence["FramePlan"]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # as arrays, whose pickles load on a machine with the other byte order
-        return _restore, (self._scale, self._unit, *map(array, _TYPECODES, self._columns))
+        columns = map(array, _TYPECODES, self._columns)
+        return restore, ("FramePlans", self._scale, self._unit, *columns)
 
     def __repr__(self) -> str:
         """Says what it is; a million plans are not worth evaluating back."""
         return f"<FramePlans: {len(self)} frames of {self.timestep!r}>"
 
 
-def _restore(scale: int, unit: int, *columns: array[int]) -> FramePlans:
-    from ._select import core  # at call time: the cores themselves import this file
-
+def _saved_plans(scale: int, unit: int, *columns: array[int]) -> FramePlans:
     if [getattr(column, "typecode", None) for column in columns] != list(_TYPECODES) or (
         len({len(column) for column in columns}) != 1
     ):
@@ -155,4 +153,10 @@ def _restore(scale: int, unit: int, *columns: array[int]) -> FramePlans:
             f"a batch must have four columns of types {_TYPECODES} and equal length; "
             "the saved state is damaged"
         )
-    return FramePlans._from_bytes(core.FramePlan, scale, unit, *(c.tobytes() for c in columns))
+    plan_type = type_of_core("FramePlan")
+    plans = FramePlans._from_bytes(plan_type, scale, unit, *(c.tobytes() for c in columns))
+    restore("FramePlan", 0, 0, 0, max(plans.remainder, default=0), scale, unit)  # checks them
+    return plans
+
+
+register("FramePlans", _saved_plans, 6)

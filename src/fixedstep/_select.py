@@ -1,9 +1,10 @@
 """The choice of a core, made from the environment, which no other file of the library reads.
 
 ``FIXEDSTEP_BACKEND`` is ``auto`` (the C core where it loads, else the reference), ``native`` (the C
-core or an error) or ``reference``. Anything else is an error, at import, because a misspelt setting
-that is silently ignored is found months later. The choice is made once for a process: two cores
-taking turns under one name would make ``type(plan) is FramePlan`` a matter of luck.
+core or an error) or ``reference``; empty means ``auto``. Anything else is an error, at
+import, because a misspelt setting that is silently ignored is found months later. The choice is
+made once for a process: two cores taking turns under one name would make ``type(plan) is
+FramePlan`` a matter of luck.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from __future__ import annotations
 import os
 from types import ModuleType
 from typing import NamedTuple
+
+from . import _plans
+from ._saved import register_core
 
 VARIABLE = "FIXEDSTEP_BACKEND"
 
@@ -48,7 +52,10 @@ def _reference(reason: str) -> tuple[ModuleType, Backend]:
     return reference, Backend("reference", reason)
 
 
-core, _backend = _choose(os.environ.get(VARIABLE, "auto"))
+core, _backend = _choose(os.environ.get(VARIABLE) or "auto")
+register_core(core)
+# for typing.get_type_hints: a module of both cores cannot import the type of one
+vars(_plans)["FramePlan"] = core.FramePlan
 
 
 def backend() -> Backend:

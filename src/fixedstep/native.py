@@ -15,7 +15,8 @@ if _library is None or _library.origin is None:
     raise ImportError(
         "fixedstep was installed without its C core, or a freezer left fixedstep._core out; with a "
         "C compiler at hand, FIXEDSTEP_BUILD=require pip install --force-reinstall --no-cache-dir "
-        "fixedstep builds it or says what fails; FIXEDSTEP_BACKEND=reference does without"
+        "--no-binary fixedstep fixedstep builds it or says what fails; FIXEDSTEP_BACKEND=reference "
+        "does without"
     )
 
 

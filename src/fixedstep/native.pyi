@@ -7,4 +7,6 @@ from .reference import StateHash as StateHash
 from .reference import Steps as Steps
 from .time import Step as Step
 
+__all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps", "build_info"]
+
 def build_info() -> dict[str, str]: ...

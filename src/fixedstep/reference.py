@@ -17,14 +17,15 @@ and a bank for what the budget refused (that is how a slow frame makes the next 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from struct import Struct
 from typing import TYPE_CHECKING, Any, SupportsIndex, final
 
 from . import _arguments, _state, text
-from ._arguments import U64_MAX
+from ._arguments import U64_MAX, Buffer
 from ._plans import FramePlans
+from ._saved import restore
 from ._state import FNV_OFFSET
-from .pickling import restore
 from .time import (
     Alpha,
     Nanos,
@@ -37,10 +38,6 @@ from .time import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from typing_extensions import Buffer
-
     from ._state import LoopState
 
     _TallyState = tuple[int, int, int, int]
@@ -257,7 +254,7 @@ class FrameLoop(_Final):
         return plan
 
     def begin_frames(
-        self, timestamps: Buffer | Iterable[Timestamp], stats: FrameStats | None = None
+        self, timestamps: Buffer | Iterable[int], stats: FrameStats | None = None
     ) -> FramePlans:
         """Plan many frames: the same as ``begin_frame`` on each, and ``stats.absorb`` on each plan.
 
@@ -278,7 +275,7 @@ class FrameLoop(_Final):
         self._commit_batch(stats, *batch)
         return plans
 
-    def digest_frames(self, timestamps: Buffer | Iterable[Timestamp], stats: FrameStats) -> None:
+    def digest_frames(self, timestamps: Buffer | Iterable[int], stats: FrameStats) -> None:
         """Plan many frames into ``stats`` and keep no plan: constant memory for any number.
 
         Takes, raises and does what ``begin_frames`` does, less the columns.
@@ -294,7 +291,7 @@ class FrameLoop(_Final):
 
     def _plan_batch(
         self,
-        timestamps: Buffer | Iterable[Timestamp],
+        timestamps: Buffer | Iterable[int],
         stats: FrameStats | None,
         columns: tuple[list[int], ...] | None,
     ) -> tuple[LoopState, LoopState, _TallyState, _TallyState]:
@@ -391,8 +388,6 @@ class FrameLoop(_Final):
     def __eq__(self, other: object) -> bool:
         state = _state_of(other, "FrameLoop")
         return NotImplemented if state is None else self._state() == state
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return text.frame_loop(*self._state())
@@ -594,7 +589,7 @@ class Steps(_Final):
             # the steps of a Rate differ by a nanosecond, and their sum is exact
             whole = self._scale == 1
             dt = self._unit if whole else sim_time(after, self._scale, self._unit) - at
-            step = Step(tick, Nanos(dt), Timestamp(at))
+            step = Step(tick, Nanos(dt), Nanos(at))
             # Taken when it is whole, or an error would lose it; and taken by one only, since a
             # call above can run a finalizer that takes from here too.
             if self._count == count:
@@ -614,8 +609,6 @@ class Steps(_Final):
     def __eq__(self, other: object) -> bool:
         state = _state_of(other, "Steps")
         return NotImplemented if state is None else self._state() == state
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return text.steps(*self._state())
@@ -834,8 +827,6 @@ class FrameStats(_Final):
     def __eq__(self, other: object) -> bool:
         state = _state_of(other, "FrameStats")
         return NotImplemented if state is None else self._state() == state
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return text.frame_stats(*self._state())

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, final
+from collections.abc import Mapping, MutableSequence
+from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex, final
 
 from . import _arguments
 from ._arguments import U64_MAX
+from ._saved import Saved
 from .time import Nanos
 
 if TYPE_CHECKING:
-    from decimal import Decimal
     from fractions import Fraction
 
 _EXPONENT = re.compile(r"[eE][-+]?\d{4}")
@@ -44,7 +44,7 @@ def _middle(bucket: int) -> int:
     return (((bucket & _HALF - 1) + _HALF) << shift) + (1 << shift - 1)
 
 
-def percentage(p: int | float | str | Decimal | Fraction) -> Fraction:
+def percentage(p: SupportsFloat | str) -> Fraction:
     """A percentile as an exact number in ``0 .. 100``; a float is what it prints as.
 
     >>> percentage(99.9)
@@ -74,7 +74,7 @@ def percentage(p: int | float | str | Decimal | Fraction) -> Fraction:
 
 
 @final
-class FrameTiming:
+class FrameTiming(Saved, kind="FrameTiming"):
     """A summary of measured frames, in constant memory.
 
     >>> timing = FrameTiming()
@@ -89,7 +89,7 @@ class FrameTiming:
     """
 
     __slots__ = ("_counts", "_drawn", "_max", "_min", "_skipped", "_sum")
-    _counts: array[int]
+    _counts: MutableSequence[int]
     _min: int
     _max: int
     _sum: int
@@ -122,7 +122,26 @@ class FrameTiming:
         for bucket, count in (buckets or {}).items():
             index = _arguments.count(bucket, "bucket", high=_BUCKETS - 1)
             self._counts[index] = _arguments.count(count, "count")
+        self._check()
         return self
+
+    def _check(self) -> None:
+        """Refuse a summary that no frames can have: ``percentile`` would be wrong, or fail."""
+        used = [bucket for bucket, count in enumerate(self._counts) if count]
+        ends = [_bucket(self._min), _bucket(self._max)] if used else [self._min, self._max]
+        frames, counted = self._drawn + self._skipped, sum(self._counts)
+        saturated = U64_MAX in (self._drawn, self._skipped) or U64_MAX in self._counts
+        if (
+            ends != ([used[0], used[-1]] if used else [0, 0])
+            or self._max < self._min
+            or self._sum < self._max
+            or (frames != counted and not saturated)
+        ):
+            raise ValueError(
+                "min, max, sum, drawn, skipped and buckets must fit together, not "
+                f"{self._min}, {self._max}, {self._sum} ns, {self._drawn} + {self._skipped} frames "
+                f"and buckets of {counted}; pass what repr() printed"
+            )
 
     def record(self, cpu_frame: Nanos, drawn: bool) -> None:
         """Count one frame: how long the caller worked on it, and whether it was drawn.
@@ -175,7 +194,7 @@ class FrameTiming:
         """Frames that were not."""
         return self._skipped
 
-    def percentile(self, p: int | float | str | Decimal | Fraction) -> Nanos:
+    def percentile(self, p: SupportsFloat | str) -> Nanos:
         """The span that ``p`` percent of the frames do not exceed (nearest rank), within 1/128.
 
         ``p`` is 0 .. 100, read as it is written: 99.9 means 999 in a thousand, not the binary
@@ -213,13 +232,7 @@ class FrameTiming:
             f'"sum_ns":{self.sum},"drawn":{self.drawn},"skipped":{self.skipped}{percentiles}}}'
         )
 
-    def __init_subclass__(cls) -> NoReturn:
-        raise TypeError(
-            "FrameTiming cannot be subclassed: copies, pickles and == would not know the subclass; "
-            "keep one beside what is to be added"
-        )
-
-    def _state(self) -> dict[str, Any]:
+    def _arguments(self) -> dict[str, Any]:
         return {
             "min": self._min,
             "max": self._max,
@@ -228,25 +241,3 @@ class FrameTiming:
             "skipped": self._skipped,
             "buckets": {bucket: count for bucket, count in enumerate(self._counts) if count},
         }
-
-    def __copy__(self) -> FrameTiming:
-        return FrameTiming(**self._state())
-
-    def __deepcopy__(self, memo: object, /) -> FrameTiming:
-        return self.__copy__()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._state(),)
-
-    def __eq__(self, other: object) -> bool:
-        return self._state() == other._state() if type(other) is FrameTiming else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self._state().items())
-        return f"FrameTiming({inside})"
-
-
-def _restore(state: dict[str, Any]) -> FrameTiming:
-    return FrameTiming(**state)

@@ -324,7 +324,7 @@ def histogram(timing: FrameTiming) -> dict[str, Any]:
 
     ``frames`` are all of them, those that were not drawn (``skipped``) included.
     """
-    state = timing._state()
+    state = timing._arguments()
     return {
         "frames": timing.count,
         "skipped": state["skipped"],

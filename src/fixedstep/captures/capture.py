@@ -52,7 +52,7 @@ class Spans:
     """
 
     def __init__(self, numbers: Iterable[int] = ()) -> None:
-        self.total = 0
+        self.total: int = 0
         """All of them together."""
         self._newest = array("Q")
         self._file: BinaryIO | None = None
@@ -267,7 +267,7 @@ class Collector:
     def __init__(self, refuse: Refusals) -> None:
         self._refuse = refuse
         self._groups: dict[tuple[str, str, str], Spans] = {}
-        self.rows = 0
+        self.rows: int = 0
         self.warnings: list[str] = []
         self._frames = 0
         self._unmeasured = 0

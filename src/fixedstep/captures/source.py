@@ -159,7 +159,7 @@ class Source:
     def __init__(self, name: str, file: BinaryIO, most: int | None = None) -> None:
         """``most`` bytes of the file are read, or all there are."""
         self.name = name
-        self.refuse = Refusals(name)
+        self.refuse: Refusals = Refusals(name)
         reader: io.BufferedReader[Any] = io.BufferedReader(_Counted(file, most), HEAD)
         if reader.peek(2)[:2] == _GZIP:
             reader = io.BufferedReader(_Unfolded(reader, self.refuse), HEAD)

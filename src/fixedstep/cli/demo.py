@@ -16,15 +16,16 @@ import signal
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..time import Nanos, Timestamp, Timestep, saturating_add, saturating_since
+from ..time import Nanos, StepBudget, Timestamp, Timestep, saturating_add, saturating_since
 from ..timing import FrameTiming
+from . import headless
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
     from typing import TextIO
 
-    from .. import FrameLoop, FramePlan, StateHash, Step, StepBudget
+    from .. import FrameLoop, FramePlan, FrameStats, StateHash, Step
     from ..records.trace import TraceWriter
 
 _SECOND = 10**9
@@ -132,12 +133,13 @@ class Demo:
         wait: Callable[[Timestamp], None],
         say: Callable[[str], None],
     ) -> None:
-        self.timestep = Timestep.from_hz(hz)
+        self.timestep: Timestep = Timestep.from_hz(hz)
         self.budget = budget
-        self.stats = core.FrameStats()
-        self.timing = FrameTiming()
-        self.world = self._drawn_from = World()
-        self.interrupted = False
+        self.stats: FrameStats = core.FrameStats()
+        self.timing: FrameTiming = FrameTiming()
+        self.world: World = World()
+        self._drawn_from = self.world
+        self.interrupted: bool = False
         self._interruption = Interruption()
         self._core = core
         self._clock = clock
@@ -280,8 +282,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--record", metavar="FILE", help="write a trace for `fixedstep replay`; FILE must be new"
     )
+    headless.add(parser)
     # None, to tell what was given from what was not: a window has defaults of its own.
-    parser.set_defaults(run=run, hz=None)
+    parser.set_defaults(run=run, hz=None, budget=None)
 
 
 def _in_window(arguments: argparse.Namespace) -> int:
@@ -312,6 +315,10 @@ def _in_window(arguments: argparse.Namespace) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Announce, play, sum up."""
+    headless.check(arguments)
+    if arguments.headless:
+        return headless.run(arguments)
+    arguments.budget = arguments.budget or StepBudget.DEFAULT
     if arguments.window is not None:
         return _in_window(arguments)
 

@@ -21,10 +21,11 @@ A clock that goes back adds nothing, ever. What the following sample counts from
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, SupportsIndex
+from typing import Any, Literal, NamedTuple, SupportsIndex, final
 
 from .. import FrameLoop
 from .._arguments import U64_MAX, count, nanos, shown, timestamp
+from .._saved import Saved
 from ..time import Nanos, Rate, StepBudget, Timestamp, Timestep, scale_and_unit
 
 LONGEST_FRAME = Nanos(250_000_000)
@@ -48,7 +49,8 @@ class FrameSample(NamedTuple):
     """Whether the clock went back; both spans are 0 then."""
 
 
-class FrameClock:
+@final
+class FrameClock(Saved, kind="sim.FrameClock"):
     """Turns readings of a clock, one a frame, into time fit for a schedule.
 
     ``max_delta`` is the longest frame that is let through, in nanoseconds; what is beyond it is
@@ -252,31 +254,7 @@ class FrameClock:
             "regressions": self._regressions,
         }
 
-    def __copy__(self) -> FrameClock:
-        return FrameClock(**self._arguments())
-
-    def __deepcopy__(self, memo: object, /) -> FrameClock:
-        return self.__copy__()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._arguments(),)
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not FrameClock:
-            return NotImplemented
-        return self._arguments() == other._arguments()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self._arguments().items())
-        return f"FrameClock({inside})"
-
 
 def _total(value: SupportsIndex, name: str) -> int:
     """A total so far. It may be beyond 64 bits, since totals are sums of 64-bit spans."""
     return count(value, name, high=2**128)
-
-
-def _restore(arguments: dict[str, Any]) -> FrameClock:
-    return FrameClock(**arguments)

@@ -15,17 +15,14 @@ agree. Floats from devices are rounded once, in `Input.axis`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsFloat, SupportsIndex
+from typing import Any, NamedTuple, SupportsFloat, SupportsIndex, final
 
+from .. import StateHash
 from .._arguments import U32_MAX, integer, shown, timestamp
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from .. import StateHash
+from .._saved import Value, register, restore
 
 _I32_MIN, _I32_MAX = -(2**31), 2**31 - 1
 _AXIS_FIX = "round(value * 1000) makes one of a float in -1 .. 1"
@@ -53,6 +50,9 @@ class ActionState(NamedTuple):
     cancelled: bool = False
     """Whether what was held, deflected or pending became void, as at a pause or when the window
     lost the keyboard. This is not a release: nothing should be fired."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("sim.ActionState", *self)
 
     @property
     def neutral(self) -> bool:
@@ -150,7 +150,11 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(first[:8]) + (", ..." if len(first) > 8 else "") if first else "(none)"
 
 
-class TickInput(Mapping[str, ActionState]):
+register("sim.ActionState", lambda *state: action_state("saved", ActionState(*state)), 5)
+
+
+@final
+class TickInput(Value, Mapping[str, ActionState], kind="sim.TickInput"):
     """The input of one tick: an immutable mapping from action names to states, in name order.
 
     >>> seen = TickInput({"move": ActionState(axis=700), "jump": PRESS})
@@ -290,20 +294,8 @@ class TickInput(Mapping[str, ActionState]):
     def __len__(self) -> int:
         return len(self._actions)
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"TickInput cannot be changed; make a new one with the other {name}")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"TickInput cannot be changed; {name} stays")
-
-    def __copy__(self) -> TickInput:
-        return self
-
-    def __deepcopy__(self, memo: object, /) -> TickInput:
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return TickInput, (dict(self),)
+    def _arguments(self) -> dict[str, Any]:
+        return {"states": dict(self)}
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not TickInput:
@@ -809,8 +801,6 @@ deflection
             other._dead_zones,
             other._state(),
         )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         active = TickInput._of(self._neutral._actions, self._active).to_dict()

@@ -425,13 +425,13 @@ class Recording:
         self._name = name
         self._line = 0
         self._started = False
-        self.policies = self._header()
+        self.policies: Policies = self._header()
         """What the run was configured with."""
-        self.ticks = 0
+        self.ticks: int = 0
         """Ticks read so far."""
         self.fault: RecordedFault | None = None
         """The tick that ended the run by raising, once the end was read."""
-        self.missing = "its ticks have not been read yet"
+        self.missing: str = "its ticks have not been read yet"
         """What is missing at the end; "" when nothing is."""
 
     def __iter__(self) -> Iterator[RecordedTick]:

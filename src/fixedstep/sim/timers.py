@@ -36,14 +36,13 @@ times its heap.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeVar
+from typing import Any, Generic, NamedTuple, SupportsIndex, TypeVar, final
 
 from .._arguments import U64_MAX, integer, positive, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from .._saved import Saved, Value
 
 P = TypeVar("P")
 
@@ -78,7 +77,8 @@ def tick_after(tick: int, delay: int, what: str) -> int:
     return due
 
 
-class Deadline:
+@final
+class Deadline(Saved, kind="sim.Deadline"):
     """One moment in ticks, or none: the tick from which something may happen.
 
     >>> cooldown = Deadline()
@@ -96,9 +96,14 @@ class Deadline:
     """
 
     __slots__ = ("_at",)
+    __match_args__ = ("at",)
+    _at: int | None
 
-    def __init__(self, at: SupportsIndex | None = None) -> None:
+    def __new__(cls, at: SupportsIndex | None = None) -> Deadline:
+        """From a checked tick."""
+        self = super().__new__(cls)
         self._at = None if at is None else integer(at, "at", _TICKS, "None is no deadline")
+        return self
 
     def arm(self, now: SupportsIndex, delay: SupportsIndex) -> None:
         """Be due ``delay`` ticks after the tick ``now``, whatever was before.
@@ -131,16 +136,9 @@ class Deadline:
         """The tick it is due from; None where there is none."""
         return self._at
 
-    def __eq__(self, other: object) -> bool:
-        return self._at == other._at if type(other) is Deadline else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"Deadline({'' if self._at is None else self._at})"
-
-
-class Cadence:
+@final
+class Cadence(Value, kind="sim.Cadence"):
     """Every ``period`` ticks, on those that leave the remainder ``phase``.
 
     >>> thinking = Cadence(4, phase=3)
@@ -153,15 +151,20 @@ class Cadence:
     """
 
     __slots__ = ("_period", "_phase")
+    __match_args__ = ("period", "phase")
+    _period: int
+    _phase: int
 
-    def __init__(self, period: SupportsIndex, phase: SupportsIndex = 0) -> None:
-        self._period = positive(period, "period", _TICKS, "1 is every tick")
-        self._phase = integer(phase, "phase", _TICKS, "0 is the first tick")
-        if self._phase >= self._period:
+    def __new__(cls, period: SupportsIndex, phase: SupportsIndex = 0) -> Cadence:
+        """From checked numbers of ticks."""
+        every = positive(period, "period", _TICKS, "1 is every tick")
+        first = integer(phase, "phase", _TICKS, "0 is the first tick")
+        if first >= every:
             raise ValueError(
-                f"phase must be below the period, {self._period} ticks, not {self._phase}; "
+                f"phase must be below the period, {every} ticks, not {first}; "
                 "Cadence.spread takes any number"
             )
+        return cls._made(_period=every, _phase=first)
 
     @classmethod
     def spread(cls, period: SupportsIndex, creation_sequence: SupportsIndex) -> Cadence:
@@ -192,17 +195,6 @@ class Cadence:
     def phase(self) -> int:
         """The first of them, below the period."""
         return self._phase
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not Cadence:
-            return NotImplemented
-        return (self._period, self._phase) == (other._period, other._phase)
-
-    def __hash__(self) -> int:
-        return hash((self._period, self._phase))
-
-    def __repr__(self) -> str:
-        return f"Cadence({self._period}, {self._phase})"
 
 
 class TimerId(NamedTuple):

@@ -12,12 +12,12 @@ Failures are AssertionErrors that are raised, not asserted, so ``python -O`` lea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any, NoReturn, TypeAlias
 
 from .. import StateHash
-from ..time import ORIGIN, Nanos, Timestamp
+from ..time import Timestamp
 from .profiles import PROFILES, FrameProfile
 
 State: TypeAlias = Mapping[str, Any] | Any
@@ -26,25 +26,18 @@ _Fields: TypeAlias = dict[str, Any]
 _ABSENT = "nothing"
 
 
-class _CountedProfile(FrameProfile):
-    """A profile that knows which frames were taken from it."""
+class _Counter:
+    """Which timestamps were taken from a profile."""
 
-    __slots__ = ("digest", "frames")
-
-    def __init__(self, profile: FrameProfile) -> None:
-        super().__init__(profile.name, profile.pattern)
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.frames = 0
         self.digest = StateHash()
 
-    def timestamps(self, duration: Nanos, start: Timestamp = ORIGIN) -> Iterator[Timestamp]:
-        """The same timestamps, counted."""
-        return self._counted(super().timestamps(duration, start))
-
-    def _counted(self, timestamps: Iterator[Timestamp]) -> Iterator[Timestamp]:
-        for now in timestamps:
-            self.frames += 1
-            self.digest = self.digest.absorb_u64(now)
-            yield now
+    def see(self, now: Timestamp) -> None:
+        """Count one."""
+        self.frames += 1
+        self.digest = self.digest.absorb_u64(now)
 
 
 def assert_fps_invariant(
@@ -95,8 +88,8 @@ def assert_fps_invariant(
     two of one name, and TypeError for values that ``==`` cannot compare.
     """
     __tracebackhide__ = True
-    counted = [_CountedProfile(profile) for profile in profiles]
-    names = [profile.name for profile in counted]
+    watched = [(profile, _Counter(profile.name)) for profile in profiles]
+    names = [profile.name for profile, _ in watched]
     if len(names) < 2:
         raise ValueError(f"profiles must be at least two, not {names}; one is equal to itself")
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
@@ -104,8 +97,11 @@ def assert_fps_invariant(
             f"profiles must have different names, and {twice[0]!r} is there twice; "
             "frame_profile(..., name=...) names one"
         )
-    runs = [(f"under {profile.name}", _states(run(profile))) for profile in counted]
-    _refuse_equal_frames(counted)
+    runs = [
+        (f"under {profile.name}", _states(run(profile._watched(counter.see))))
+        for profile, counter in watched
+    ]
+    _refuse_equal_frames([counter for _, counter in watched])
     _compare(runs)
 
 
@@ -143,7 +139,7 @@ def _states(run: Iterable[State]) -> list[_Fields]:
     ]
 
 
-def _refuse_equal_frames(profiles: list[_CountedProfile]) -> None:
+def _refuse_equal_frames(profiles: list[_Counter]) -> None:
     __tracebackhide__ = True
     names: dict[StateHash, str] = {}
     for profile in profiles:

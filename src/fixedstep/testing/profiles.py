@@ -8,22 +8,22 @@ and the same in every run: a random one would find a fault on Tuesday and not on
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from itertools import cycle
 from math import gcd
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex, final
 
 from .._arguments import U64_MAX, nanos, positive, timestamp
+from .._saved import Value
 from ..time import ORIGIN, Nanos, Timestamp
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _SECOND = 10**9
 _MILLISECOND = 10**6
 _HIGHEST_HZ = 10**6
 
 
-class FrameProfile:
+@final
+class FrameProfile(Value, kind="testing.FrameProfile"):
     """A name and a pattern of frame durations in nanoseconds, which repeats.
 
     >>> profile = FrameProfile("16/17 ms", [16_000_000, 17_000_000])
@@ -34,16 +34,25 @@ class FrameProfile:
     for an empty pattern or a frame of 0 ns.
     """
 
-    __slots__ = ("_name", "_pattern")
+    __slots__ = ("_name", "_pattern", "_seen")
+    __match_args__ = ("name", "pattern")
+    _name: str
+    _pattern: tuple[Nanos, ...]
+    _seen: Callable[[Timestamp], object]
 
-    def __init__(self, name: str, pattern: Iterable[SupportsIndex]) -> None:
-        self._name = str(name)
-        self._pattern = tuple(
+    def __new__(cls, name: str, pattern: Iterable[SupportsIndex]) -> FrameProfile:
+        """From checked durations."""
+        frames = tuple(
             Nanos(positive(frame, f"pattern[{i}]", "a whole number of nanoseconds", _PATTERN_FIX))
             for i, frame in enumerate(pattern)
         )
-        if not self._pattern:
+        if not frames:
             raise ValueError(f"pattern must hold at least one frame; {_PATTERN_FIX}")
+        return cls._made(_name=str(name), _pattern=frames, _seen=_unseen)
+
+    def _watched(self, seen: Callable[[Timestamp], object]) -> FrameProfile:
+        """An equal profile that calls ``seen`` with each timestamp it gives."""
+        return self._made(_name=self._name, _pattern=self._pattern, _seen=seen)
 
     @property
     def name(self) -> str:
@@ -80,18 +89,12 @@ class FrameProfile:
             if now >= end:
                 return
             now = min(now + frame, end)
+            self._seen(Timestamp(now))
             yield Timestamp(now)
 
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not FrameProfile:
-            return NotImplemented
-        return (self._name, self._pattern) == (other._name, other._pattern)
 
-    def __hash__(self) -> int:
-        return hash((self._name, self._pattern))
-
-    def __repr__(self) -> str:
-        return f"FrameProfile({self._name!r}, {list(self._pattern)!r})"
+def _unseen(now: Timestamp) -> None:
+    pass
 
 
 _PATTERN_FIX = "frame_profile([16_000_000, 17_000_000]) is 16 ms and 17 ms in turn"

@@ -71,7 +71,7 @@ class Ball:
         limit: Nanos | None = None,
         sleep: Callable[[Nanos], None] = monotonic.sleep,
     ) -> None:
-        self.interpolated = True
+        self.interpolated: bool = True
         self._place = History((100 * _PIXEL, 180 * _PIXEL))
         self._speed = _SPEED
         self._simulated = Nanos(0)
