@@ -32,7 +32,8 @@ NAMED: list[tuple[str, str, str, str]] = [
         _SCHEDULE,
         "refused steps are banked",
         "banked.bank = bank % loop->unit;",
-        "banked.bank = bank - (banked.due < loop->budget ? banked.due : loop->budget) * loop->unit;",
+        "banked.bank = bank - loop->unit * "
+        "(banked.due < loop->budget ? banked.due : loop->budget);",
     ),
     (
         _SCHEDULE,
