@@ -200,6 +200,6 @@ static PyType_Slot plan_slots[] = {
 PyType_Spec fs_plan_spec = {
     .name = "fixedstep.native.FramePlan",
     .basicsize = sizeof(fs_plan_object),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = FS_TYPE_FLAGS,
     .slots = plan_slots,
 };

@@ -283,6 +283,6 @@ static PyType_Slot hash_slots[] = {
 PyType_Spec fs_hash_spec = {
     .name = "fixedstep.native.StateHash",
     .basicsize = sizeof(fs_hash_object),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = FS_TYPE_FLAGS,
     .slots = hash_slots,
 };

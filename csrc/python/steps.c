@@ -230,6 +230,6 @@ static PyType_Slot steps_slots[] = {
 PyType_Spec fs_steps_spec = {
     .name = "fixedstep.native.Steps",
     .basicsize = sizeof(fs_steps_object),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = FS_TYPE_FLAGS,
     .slots = steps_slots,
 };
