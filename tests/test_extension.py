@@ -1,7 +1,7 @@
 """The compiled extension among strangers: other interpreters, other libraries, other hands.
 
-What it takes from an interpreter, what it shows to the process it is loaded into, and what a program
-can do to its types. The wheels that run under several interpreters are tried in checks/wheels.
+What it takes from an interpreter, what it shows to the process it is loaded into, and what a
+program can do to its types. checks/wheels tries the wheels under several interpreters.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from tests.conftest import Core
 
 #: What csrc/python may not use: it is inline in newer headers, and does not count there what it
-#: returns. CPython 3.10 and 3.11 count, so that after some thousand calls None has no reference left
-#: and the process ends. fs_none and fs_not_implemented count through a call.
+#: returns. CPython 3.10 and 3.11 count, so that after some thousand calls None has no reference
+#: left and the process ends. fs_none and fs_not_implemented count through a call.
 BANNED = (
     r"\bPy_RETURN_\w+",
     r"\breturn\s+(\(\s*PyObject\s*\*\s*\)\s*)?Py_(None|NotImplemented)\b",
@@ -160,3 +161,19 @@ def test_a_patch_that_fails_leaves_the_type_usable(native: Core) -> None:
     with pytest.raises(TypeError), mock.patch.object(native.FrameLoop, "__new__"):
         pass
     assert native.FrameLoop(start=None).tick == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends signals")
+def test_hashing_a_large_bytearray_lets_signals_through(native: Core) -> None:
+    """A gigabyte takes a second. Without a look at signals in between, one is seen at the end."""
+    seen = []
+    data = bytearray(1 << 28)
+    before = signal.signal(signal.SIGALRM, lambda number, frame: seen.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+        native.StateHash().absorb_bytes(data)
+        during = len(seen)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert during >= 3

@@ -78,6 +78,9 @@ static bool absorb_view(uint64_t *value, PyObject *view)
         }
         *value = absorb_exact_bytes(*value, bytes);
         Py_DECREF(bytes);
+        if (PyErr_CheckSignals() < 0) {
+            return false;
+        }
     }
     return size >= 0;
 }
