@@ -42,6 +42,9 @@ class BuildCore(build_ext):
             # -ffast-math among the user's flags would set a mode of the processor for the whole
             # program, in which the smallest numbers are 0
             ext.extra_compile_args += ["-fno-fast-math"]
+            # only the two PyInit_ functions are seen: a program that has an fs_hash_bytes of its
+            # own would give it to the core, or get the core's
+            ext.extra_compile_args += ["-fvisibility=hidden"]
             ext.extra_link_args += ["-fno-fast-math"]
         try:
             super().build_extension(ext)

@@ -337,7 +337,7 @@ def test_what_cannot_be_run_is_refused_before_the_run() -> None:
     with pytest.raises(TypeError, match="step must be a plain function that runs the tick"):
         TickServer(waits)
     with pytest.raises(TypeError, match="budget"):
-        TickServer(lambda step, messages: None, budget=5)  # type: ignore[arg-type]
+        TickServer(lambda step, messages: None, budget="5")  # type: ignore[arg-type]
 
 
 def test_a_stop_when_nothing_runs_is_not_kept_for_the_next_run() -> None:

@@ -504,11 +504,14 @@ int main(void)
         4058000002u, 4074666669u, 3074666669u, 4074666669u, UINT64_MAX, UINT64_MAX,
     };
     fs_stats stats = {0, 0, 0, FS_FNV_OFFSET};
-    fs_loop loop = {1, 16666667u, 1000000000u, 0, 0, 5};
+    fs_loop loop = {.scale = 1, .unit = 16666667u, .last = 1000000000u, .rate_scale = 1,
+                    .rate_unit = 16666667u, .budget = 5, .started = 1};
     fs_loop_begin_frames(&loop, now, 12, NULL, NULL, NULL, NULL, &stats);
     printf("%016" PRIx64, stats.schedule_hash);
 
-    fs_loop hostile = {UINT64_MAX, UINT64_MAX, 0, UINT64_MAX - 1, UINT64_MAX - 1, UINT32_MAX};
+    fs_loop hostile = {.scale = UINT64_MAX, .unit = UINT64_MAX, .bank = UINT64_MAX - 1,
+                       .tick = UINT64_MAX - 1, .rate_scale = UINT64_MAX, .rate_unit = UINT64_MAX,
+                       .budget = UINT32_MAX, .started = 1};
     for (int k = 0; k < 64; k++) {
         const fs_plan plan = fs_loop_begin_frame(&hostile, UINT64_MAX >> k);
         const fs_plan next = fs_loop_begin_frame(&hostile, UINT64_MAX);

@@ -556,6 +556,38 @@ def test_a_call_of_the_wrong_shape_is_a_type_error(
         call(core)
 
 
+class Failing:
+    """Its ``__index__`` has a mistake of its own."""
+
+    def __index__(self) -> int:
+        return len(5)  # type: ignore[arg-type]
+
+
+def test_a_mistake_in_the_callers_own_index_is_shown(core: Core) -> None:
+    bad: Any = Failing()
+    for call in (loop(core).begin_frame, loop(core).resync, core.StateHash().absorb_u64):
+        with pytest.raises(TypeError, match="must be") as caught:
+            call(bad)
+        assert "object of type 'int' has no len()" in str(caught.value.__cause__)
+    with pytest.raises(TypeError) as caught:
+        loop(core).begin_frame("5")  # type: ignore[arg-type]
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("name", ["FrameLoop", "FramePlan", "Steps", "StateHash", "FrameStats"])
+def test_a_call_with_an_unknown_argument_names_the_type(core: Core, name: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{name}(\.__new__)?\(\) got an unexpected keyword"):
+        getattr(core, name)(speed=2)
+
+
+@pytest.mark.parametrize("index", [3, -4, 2**70])
+def test_a_frame_that_a_batch_does_not_have_is_an_index_error(core: Core, index: int) -> None:
+    plans = loop(core).begin_frames([Timestamp(105), Timestamp(110), Timestamp(130)])
+    assert plans[-3] == plans[0]
+    with pytest.raises(IndexError, match=rf"a batch of 3 frames has no frame {index}$"):
+        plans[index]
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

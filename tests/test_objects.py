@@ -171,7 +171,7 @@ def test_objects_of_two_types_with_the_same_numbers_are_not_equal(
 ) -> None:
     """A loop and a plan are six numbers each, steps and a tally four."""
     for one, other, numbers in (
-        ("FrameLoop", "FramePlan", (1, 10, 5, 2, 3, 7)),
+        ("FrameLoop", "FramePlan", (1, 10, 5, 2, 1, 7)),
         ("Steps", "FrameStats", (0, 1, 1, 10)),
     ):
         kind: Any = getattr(core, one)
@@ -183,10 +183,11 @@ def test_objects_of_two_types_with_the_same_numbers_are_not_equal(
             assert operator.eq(value, twin) is operator.eq(twin, value) is False
 
 
+SECOND = 10**9
 STATES: dict[str, tuple[int, ...]] = {
-    "FrameLoop": (2, 3 * 10**9, 5, 100, 3, 7),
-    "FramePlan": (1, 2, 3, 4, 2, 3 * 10**9),
-    "Steps": (7, 3, 2, 3 * 10**9),
+    "FrameLoop": (3, SECOND, 5, 100, 3, 7),
+    "FramePlan": (1, 2, 3, 4, 3, SECOND),
+    "Steps": (7, 3, 3, SECOND),
     "StateHash": (5,),
     "FrameStats": (1, 2, 3, 4),
 }
@@ -202,7 +203,8 @@ def test_every_number_of_a_state_is_seen_by_equality_and_kept_by_copies(
     good = STATES[name]
     value = kind._from_state(*good)
     for position in range(len(good)):
-        state = tuple(number + (at == position) for at, number in enumerate(good))
+        more = SECOND if good[position] == SECOND else 1  # still a rate
+        state = tuple(number + more * (at == position) for at, number in enumerate(good))
         other = kind._from_state(*state)
         assert other._state() == state
         assert operator.eq(value, other) is operator.eq(other, value) is False
@@ -507,6 +509,14 @@ def test_a_damaged_state_is_refused_by_every_type(core: Core) -> None:
         ("FramePlan", (0, 1, 0, 10, 1, 10), ValueError),
         ("FramePlan", (0, 1, 0, 5, 0, 10), ValueError),
         ("FramePlan", (0, 1, 0, 0, 1, 0), ValueError),
+        ("FrameLoop", (60, 60, 5, 5, 1, 1), ValueError),
+        ("FrameLoop", (2, 2 * 10**9, 5, 5, 1, 1), ValueError),
+        ("FrameLoop", (60, 10**9, 5, 5, 1, 1, 60, 60), ValueError),
+        ("FrameLoop", (60, 10**9, 5, 5, 1, 1, 60, 7 * 10**9), ValueError),
+        ("FrameLoop", (60, 10**9, 5, 5, 1, 1, 0, 10**9), ValueError),
+        ("FramePlan", (0, 1, 0, 5, 60, 60), ValueError),
+        ("FramePlan", (0, 1, 0, 5, 2, 2 * 10**9), ValueError),
+        ("Steps", (0, 1, 60, 60), ValueError),
         ("Steps", (0, 2**32, 1, 10), OverflowError),
         ("Steps", (0, 1, 0, 10), ValueError),
         ("Steps", (0, 1, 1, 0), ValueError),

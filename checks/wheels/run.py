@@ -397,6 +397,15 @@ def suite(release: Release, python: Python, wheel: Path, core: str, *flags: str)
     return closing
 
 
+def exchange(release: Release) -> str:
+    """Build under each Python, run under every other one."""
+    pythons = [str(python.path) for python in release.pythons]
+    if len(pythons) == 1:
+        return "only one Python: nothing to exchange"
+    said = run([sys.executable, HERE / "exchange.py", *pythons])
+    return f"{len(pythons)} wheels under {len(pythons)} Pythons; {said.strip().splitlines()[-1]}"
+
+
 def commands(release: Release) -> str:
     """Run the commands that the wheel installs."""
     command = inside(release, f"abi3 {release.pythons[-1]}", "fixedstep")
@@ -415,6 +424,7 @@ def steps(release: Release, short: bool) -> Iterable[tuple[str, Callable[[], str
     for python in release.free_threaded:
         yield f"wheel, {python}", partial(free_threaded_wheel, release, python)
     yield "metadata", partial(metadata, release)
+    yield "exchange", partial(exchange, release)
     # the steps above have run by now, and the wheels are there
     oldest, newest = release.pythons[0], release.pythons[-1]
     for python in release.pythons:

@@ -518,6 +518,6 @@ static PyType_Slot loop_slots[] = {
 PyType_Spec fs_loop_spec = {
     .name = "fixedstep.native.FrameLoop",
     .basicsize = sizeof(fs_loop_object),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = FS_TYPE_FLAGS,
     .slots = loop_slots,
 };

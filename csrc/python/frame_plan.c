@@ -33,40 +33,31 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return plan_from(type, numbers);
 }
 
-/* A batch makes its plans through here, one by one, so numbers that are right are taken as they are. */
-static PyObject *plan_from_right_numbers(fs_state *state, PyObject *args)
-{
-    uint64_t number[6];
-    if (PyTuple_Size(args) != 6) {
-        return NULL;
-    }
-    for (int i = 0; i < 6; i++) {
-        if (!fs_fast_u64(PyTuple_GetItem(args, i), &number[i])) {
-            return NULL;
-        }
-    }
-    const uint64_t step_count = number[1], remainder = number[3], scale = number[4],
-                   unit = number[5];
-    if (step_count > UINT32_MAX || remainder >= unit || scale == 0) {
-        return NULL;
-    }
-    fs_plan_object *self = fs_new_plan(state);
-    if (self != NULL) {
-        self->plan =
-            (fs_plan){number[0], number[2], remainder, scale, unit, (uint32_t)step_count};
-    }
-    return (PyObject *)self;
-}
-
 static PyObject *plan_from_state(PyObject *type, PyObject *args)
 {
     fs_state *state = PyType_GetModuleState((PyTypeObject *)type);
-    PyObject *plan = plan_from_right_numbers(state, args);
-    if (plan != NULL || PyErr_Occurred() != NULL) {
-        return plan;
-    }
     return plan_from((PyTypeObject *)type,
                      fs_call(state->configuration, "frame_plan_state", args, NULL));
+}
+
+/* For a batch, whose numbers are right, plan by plan. What could stop the process is checked all the
+ * same. */
+static PyObject *plan_of_batch(PyObject *type, PyObject *args)
+{
+    unsigned long long first_tick, dropped, remainder, scale, unit;
+    unsigned int step_count;
+    if (!PyArg_ParseTuple(args, "KIKKKK", &first_tick, &step_count, &dropped, &remainder, &scale,
+                          &unit)) {
+        return NULL;
+    }
+    if (scale == 0 || remainder >= unit) {
+        return plan_from_state(type, args);
+    }
+    fs_plan_object *self = fs_new_plan(PyType_GetModuleState((PyTypeObject *)type));
+    if (self != NULL) {
+        self->plan = (fs_plan){first_tick, dropped, remainder, scale, unit, step_count};
+    }
+    return (PyObject *)self;
 }
 
 static void plan_dealloc(fs_plan_object *self)
@@ -160,6 +151,7 @@ static PyMethodDef plan_methods[] = {
     {"alpha", (PyCFunction)plan_alpha, METH_NOARGS, fs_doc_FramePlan_alpha},
     {"_state", (PyCFunction)plan_state, METH_NOARGS, NULL},
     {"_from_state", (PyCFunction)plan_from_state, METH_VARARGS | METH_CLASS, NULL},
+    {"_of_batch", (PyCFunction)plan_of_batch, METH_VARARGS | METH_CLASS, NULL},
     {"__copy__", (PyCFunction)plan_copy, METH_NOARGS, NULL},
     {"__deepcopy__", (PyCFunction)plan_copy, METH_O, NULL},
     {"__reduce__", (PyCFunction)plan_reduce, METH_NOARGS, NULL},
@@ -200,6 +192,6 @@ static PyType_Slot plan_slots[] = {
 PyType_Spec fs_plan_spec = {
     .name = "fixedstep.native.FramePlan",
     .basicsize = sizeof(fs_plan_object),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = FS_TYPE_FLAGS,
     .slots = plan_slots,
 };

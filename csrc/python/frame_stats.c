@@ -131,6 +131,6 @@ static PyType_Slot stats_slots[] = {
 PyType_Spec fs_stats_spec = {
     .name = "fixedstep.native.FrameStats",
     .basicsize = sizeof(fs_stats_object),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = FS_TYPE_FLAGS,
     .slots = stats_slots,
 };

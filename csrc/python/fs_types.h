@@ -104,6 +104,9 @@ typedef struct {
     fs_stats stats;
 } fs_stats_object;
 
+/* Immutable: an object that another __new__ made would have no state, and the first method would read it. */
+#define FS_TYPE_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE)
+
 extern PyType_Spec fs_loop_spec;
 extern PyType_Spec fs_plan_spec;
 extern PyType_Spec fs_steps_spec;

@@ -78,6 +78,9 @@ static bool absorb_view(uint64_t *value, PyObject *view)
         }
         *value = absorb_exact_bytes(*value, bytes);
         Py_DECREF(bytes);
+        if (PyErr_CheckSignals() < 0) {
+            return false;
+        }
     }
     return size >= 0;
 }
@@ -283,6 +286,6 @@ static PyType_Slot hash_slots[] = {
 PyType_Spec fs_hash_spec = {
     .name = "fixedstep.native.StateHash",
     .basicsize = sizeof(fs_hash_object),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = FS_TYPE_FLAGS,
     .slots = hash_slots,
 };

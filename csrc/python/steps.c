@@ -163,6 +163,12 @@ static PyObject *steps_iter(PyObject *self)
 
 static Py_ssize_t steps_length(fs_steps_object *self)
 {
+#if SIZE_MAX <= UINT32_MAX
+    if (self->count > (uint32_t)PY_SSIZE_T_MAX) {
+        PyErr_SetString(PyExc_OverflowError, "cannot fit 'int' into an index-sized integer");
+        return -1;
+    }
+#endif
     return (Py_ssize_t)self->count;
 }
 
@@ -230,6 +236,6 @@ static PyType_Slot steps_slots[] = {
 PyType_Spec fs_steps_spec = {
     .name = "fixedstep.native.Steps",
     .basicsize = sizeof(fs_steps_object),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = FS_TYPE_FLAGS,
     .slots = steps_slots,
 };

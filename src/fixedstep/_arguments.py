@@ -73,10 +73,10 @@ def integer(
 def _index(value: object, name: str, kind: str, fix: str) -> int:
     try:
         return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
+    except TypeError as error:
         raise TypeError(
             f"{name} must be {kind}, not {type(value).__name__} {shown(value)}; {fix}"
-        ) from None
+        ) from (error if hasattr(type(value), "__index__") else None)
 
 
 def _within(number: int, name: str, kind: str, fix: str, low: int, high: int) -> int:

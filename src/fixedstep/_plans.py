@@ -7,11 +7,13 @@ for both cores: what a core contributes is the columns.
 
 from __future__ import annotations
 
+import operator
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from ._saved import register, restore, type_of_core
+from ._arguments import shown
 from .time import Rate, Timestep, timestep_of
 
 if TYPE_CHECKING:
@@ -100,7 +102,7 @@ class FramePlans(Sequence["FramePlan"]):
         return len(self._columns[1]) // 4
 
     def _plan(self, tick: int, steps: int, dropped: int, rest: int) -> FramePlan:
-        return self._plan_type._from_state(tick, steps, dropped, rest, self._scale, self._unit)
+        return self._plan_type._of_batch(tick, steps, dropped, rest, self._scale, self._unit)
 
     @overload
     def __getitem__(self, index: int) -> FramePlan: ...
@@ -111,7 +113,10 @@ class FramePlans(Sequence["FramePlan"]):
         if isinstance(index, slice):
             parts = (column[index].tobytes() for column in columns)
             return self._from_bytes(self._plan_type, self._scale, self._unit, *parts)
-        tick, steps, dropped, rest = (column[index] for column in columns)
+        at = operator.index(index)
+        if not -len(self) <= at < len(self):
+            raise IndexError(f"a batch of {len(self)} frames has no frame {shown(at)}")
+        tick, steps, dropped, rest = (column[at] for column in columns)
         return self._plan(tick, steps, dropped, rest)
 
     def __iter__(self) -> Iterator[FramePlan]:

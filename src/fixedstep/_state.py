@@ -7,13 +7,20 @@ carries, and both give the checked tuple. The way out is ``text.py``. Refuses to
 
 from __future__ import annotations
 
-from typing import SupportsIndex, TypeAlias
+from math import gcd
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar
 
 from ._arguments import U32_MAX, count, positive, remainder, timestamp
 from .time import Rate, StepBudget, Timestamp, Timestep, budget_steps, scale_and_unit
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
 FNV_OFFSET = 0xCBF29CE484222325
 
+_SECOND = 10**9
 _DAMAGED = "the saved state is damaged"
 
 #: (scale, unit, budget, last, bank, tick), and (rate_scale, rate_unit) after it where a speed made
@@ -24,6 +31,17 @@ LoopState: TypeAlias = (
 )
 
 
+def _errors_name(type_name: str) -> Callable[[_Function], _Function]:
+    """Let wrong arguments name the type: the C core calls these from its constructors."""
+
+    def named(function: _Function) -> _Function:
+        function.__qualname__ = type_name
+        return function
+
+    return named
+
+
+@_errors_name("FrameLoop")
 def frame_loop(
     timestep: Timestep | Rate = Timestep.HZ_60,
     budget: StepBudget | SupportsIndex = 5,
@@ -53,7 +71,7 @@ def frame_loop_state(
         raise TypeError(
             f"the state of a FrameLoop has 6 or 8 numbers, not {6 + len(rate)}; {_DAMAGED}"
         )
-    scale, unit = _scale_and_unit(scale, unit)
+    scale, unit = _positive(scale, unit) if rate else _of_a_rate(scale, unit)
     state = (
         scale,
         unit,
@@ -64,7 +82,7 @@ def frame_loop_state(
     )
     if not rate:
         return state
-    rate_scale, rate_unit = _scale_and_unit(*rate)
+    rate_scale, rate_unit = _of_a_rate(*rate)
     if unit % rate_unit:
         raise ValueError(
             f"unit must be a multiple of the rate's, {rate_unit} here, not {unit}; {_DAMAGED}"
@@ -94,6 +112,7 @@ def frame_loop_scale(
     return frame_loop_state(scale, new_unit, budget, last, bank, tick, rate_scale, rate_unit)
 
 
+@_errors_name("FramePlan")
 def frame_plan(
     first_tick: SupportsIndex,
     step_count: SupportsIndex,
@@ -114,7 +133,7 @@ def frame_plan_state(
     unit: object,
 ) -> tuple[int, int, int, int, int, int]:
     """The state of a FramePlan, checked."""
-    scale, unit = _scale_and_unit(scale, unit)
+    scale, unit = _of_a_rate(scale, unit)
     return (
         count(first_tick, "first_tick"),
         count(step_count, "step_count", high=U32_MAX),
@@ -125,6 +144,7 @@ def frame_plan_state(
     )
 
 
+@_errors_name("Steps")
 def steps(
     first_tick: SupportsIndex, step_count: SupportsIndex, timestep: Timestep | Rate
 ) -> tuple[int, int, int, int]:
@@ -136,7 +156,7 @@ def steps_state(
     first_tick: object, step_count: object, scale: object, unit: object
 ) -> tuple[int, int, int, int]:
     """The state of a Steps, checked."""
-    scale, unit = _scale_and_unit(scale, unit)
+    scale, unit = _of_a_rate(scale, unit)
     return (
         count(first_tick, "first_tick"),
         count(step_count, "step_count", high=U32_MAX),
@@ -145,6 +165,7 @@ def steps_state(
     )
 
 
+@_errors_name("StateHash")
 def state_hash(state: SupportsIndex = FNV_OFFSET) -> tuple[int]:
     """What ``StateHash(...)`` means: (value,)."""
     return state_hash_state(state)
@@ -155,6 +176,7 @@ def state_hash_state(value: object) -> tuple[int]:
     return (count(value, "state"),)
 
 
+@_errors_name("FrameStats")
 def frame_stats(
     frames: SupportsIndex = 0,
     ticks: SupportsIndex = 0,
@@ -177,8 +199,19 @@ def frame_stats_state(
     )
 
 
-def _scale_and_unit(scale: object, unit: object) -> tuple[int, int]:
+def _positive(scale: object, unit: object) -> tuple[int, int]:
     return (
         positive(scale, "scale", "a whole number", _DAMAGED),
         positive(unit, "unit", "a whole number", _DAMAGED),
     )
+
+
+def _of_a_rate(scale: object, unit: object) -> tuple[int, int]:
+    """The scale and unit of a Timestep, or of a Rate in lowest terms."""
+    top, bottom = _positive(scale, unit)
+    if top != 1 and (bottom % _SECOND or gcd(top, bottom // _SECOND) != 1):
+        raise ValueError(
+            f"scale and unit must be those of a Timestep or a Rate, not {top} and {bottom}; "
+            f"{_DAMAGED}"
+        )
+    return top, bottom

@@ -443,6 +443,13 @@ class FramePlan(_Final):
             *_state.frame_plan_state(first_tick, step_count, dropped, remainder, scale, unit)
         )
 
+    @staticmethod
+    def _of_batch(
+        first_tick: int, step_count: int, dropped: int, remainder: int, scale: int, unit: int
+    ) -> FramePlan:
+        """For a batch, whose numbers are right."""
+        return _plan(first_tick, step_count, dropped, remainder, scale, unit)
+
     def _state(self) -> tuple[int, int, int, int, int, int]:
         return (
             self._first_tick,

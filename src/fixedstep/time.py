@@ -192,11 +192,9 @@ class _Ratio(Protocol):
 class Rate(_Length, kind="Rate"):
     """Exactly ``numerator / denominator`` ticks a second, kept in lowest terms.
 
-    A loop driven by a Rate gives exactly that many ticks, however the time was split into frames of
-    up to ``(2**64 - 1) // numerator`` nanoseconds: 9 years at Rate(60), 85 hours at
-    Rate(60_000, 1_001), and 0.3 s at a numerator of ten digits, as a float turned into a fraction
-    gives one. A longer frame counts as one of that length. ``numerator`` and
-    ``denominator * 10**9`` are ``1 .. 2**64 - 1``. A Fraction may be given in place of the two.
+    A loop driven by a Rate gives exactly that many ticks, however the time was split into frames.
+    ``numerator`` and ``denominator * 10**9`` are ``1 .. 2**64 - 1``. A Fraction may be given in
+    place of the two.
 
     >>> Rate(60)
     Rate(60, 1)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._arguments import U64_MAX, nanos, shown
 from .._select import core as chosen_core
-from ..time import Rate, StepBudget, Timestamp, Timestep, budget_steps, scale_and_unit
+from ..time import Rate, StepBudget, Timestamp, Timestep, scale_and_unit
 from ..timing import FrameTiming
 from .capture import CaptureError
 from .formats import read
@@ -84,7 +84,11 @@ class Settings:
         for timestep in self.timesteps:
             scale_and_unit(timestep)
         for budget in self.budgets:
-            budget_steps(budget)
+            if not isinstance(budget, StepBudget):
+                raise TypeError(
+                    f"budget must be a StepBudget, not {type(budget).__name__} {shown(budget)}; "
+                    "StepBudget(5) lets a frame run at most five steps"
+                )
         nanos(self.stall_over, "stall_over")
         if self.resync_over is not None:
             nanos(self.resync_over, "resync_over")

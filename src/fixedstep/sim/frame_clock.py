@@ -168,7 +168,7 @@ class FrameClock(Saved, kind="sim.FrameClock"):
     def frame_loop(
         self,
         timestep: Timestep | Rate = Timestep.HZ_60,
-        budget: StepBudget = StepBudget.DEFAULT,
+        budget: StepBudget | SupportsIndex = 5,
     ) -> FrameLoop:
         """The schedule this clock drives: give its ``begin_frame`` the ``frame_time``, every frame.
 
@@ -180,20 +180,19 @@ class FrameClock(Saved, kind="sim.FrameClock"):
         >>> sample.clamped, plan.step_count, plan.dropped
         (7750000000, 4, 11)
 
-        Raises ValueError where the longest frame, counted at this rate, could pass 2**64 - 1 on top
-        of a remainder: the schedule would stop there, and time would be lost that no report has.
+        Raises ValueError where the longest frame could pass 2**64 - 1 on top of a remainder of a
+        `Timestep`: the schedule would stop there, and time would be lost that no report has.
         Without a clamp there is no longest frame, and nothing is refused. Raises TypeError as
         `FrameLoop` does.
         """
         scale, unit = scale_and_unit(timestep)
-        if self._max_delta is not None:
-            largest = self._max_delta * scale + unit - 1
+        if scale == 1 and self._max_delta is not None:  # a Rate loses nothing
+            largest = self._max_delta + unit - 1
             if largest > U64_MAX:
                 raise ValueError(
                     f"max_delta {self._max_delta} ns is too long for {timestep!r}: the longest "
-                    f"frame adds {self._max_delta} * {scale} to a remainder of up to {unit - 1}, "
-                    f"which makes {largest} and passes 2**64 - 1 = {U64_MAX}; at this rate "
-                    f"max_delta is at most {(U64_MAX - unit + 1) // scale} ns"
+                    f"frame adds it to a remainder of up to {unit - 1}, which makes {largest} and "
+                    f"passes 2**64 - 1 = {U64_MAX}; max_delta is at most {U64_MAX - unit + 1} ns"
                 )
         return FrameLoop(timestep, budget, self.frame_time)
 
