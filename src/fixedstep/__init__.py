@@ -31,7 +31,7 @@ from .timing import FrameTiming
 if TYPE_CHECKING:
     from . import native as native
     from . import reference as reference
-    from .reference import FrameLoop, FramePlan, FrameStats, StateHash, Step, Steps
+    from .reference import FrameLoop, FramePlan, FrameStats, StateHash, Step, Steps, digest
 else:
     FrameLoop = core.FrameLoop
     FramePlan = core.FramePlan
@@ -39,6 +39,7 @@ else:
     StateHash = core.StateHash
     Step = core.Step
     Steps = core.Steps
+    digest = core.digest
 
 
 def __getattr__(name: str) -> object:
@@ -71,6 +72,7 @@ __all__ = [
     "Timestamp",
     "Timestep",
     "backend",
+    "digest",
     "saturating_add",
     "saturating_since",
 ]

@@ -36,7 +36,21 @@ FrameStats = _types.FrameStats
 StateHash = _types.StateHash
 Steps = _types.Steps
 
-__all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps", "build_info"]
+__all__ = [
+    "FrameLoop",
+    "FramePlan",
+    "FrameStats",
+    "StateHash",
+    "Step",
+    "Steps",
+    "build_info",
+    "digest",
+]
+
+
+def digest(value: object, /) -> int:
+    """The digest of a value, whatever it is: ``StateHash().absorb(value).finish()``."""
+    return StateHash().absorb(value).finish()
 
 
 def build_info() -> dict[str, str]:
