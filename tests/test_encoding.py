@@ -211,6 +211,15 @@ def test_the_vectors_hold_what_is_easily_got_wrong() -> None:
     assert len(written) == len(vectors()) > 100
 
 
+def test_the_page_shows_the_vectors_as_they_are(source: Path) -> None:
+    page = (source.parent / "docs" / "reference" / "encoding.md").read_text("utf-8")
+    rows = re.findall(r"(?m)^\| `(.*)` \| `([0-9a-f]+)` \| `(0x[0-9a-f]+)` \|$", page)
+    written = {vector["python"]: (vector["hex"], vector["digest"]) for vector in vectors()}
+    assert len(rows) >= 25
+    assert {python: (encoded, value) for python, encoded, value in rows}.items() <= written.items()
+    assert f"has {len(written)} values" in page
+
+
 def test_a_map_is_sorted_by_bytes_and_not_by_length() -> None:
     """The control of the oracle: cbor2's own canonical order is another one."""
     assert _encoding.encode({24: 0, -1: 0}) == bytes.fromhex("a2 1818 00 20 00")

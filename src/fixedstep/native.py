@@ -49,7 +49,13 @@ __all__ = [
 
 
 def digest(value: object, /) -> int:
-    """The digest of a value, whatever it is: ``StateHash().absorb(value).finish()``."""
+    """The digest of a value, whatever it is: ``StateHash().absorb(value).finish()``.
+
+    >>> digest([1, 2]) == digest([1, 2]) != digest([1, 2.0])
+    True
+
+    An integer, ``0 .. 2**64 - 1``. Raises what `StateHash.absorb` raises.
+    """
     return StateHash().absorb(value).finish()
 
 
