@@ -16,7 +16,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from enum import Enum, Flag
 from itertools import pairwise
 from struct import Struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ._arguments import U64_MAX, shown
 
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     Emit = Callable[[bytes | bytearray], object]
-    #: How to get from the whole value to a part: ("i", index), ("a", attribute), ("k", key of a
-    #: dict, on the way to its value), ("e", element of a set or key of a dict, itself).
-    Step = tuple[str, Any]
+
+#: How to get from the whole value to a part: ("i", index), ("a", attribute), ("k", key of a dict,
+#: on the way to its value), ("e", element of a set or key of a dict, itself).
+Step: TypeAlias = tuple[str, Any]
 
 #: Containers within containers, at most.
 DEEPEST = 100
