@@ -29,7 +29,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixedstep import FrameLoop, Nanos, Rate, StepBudget, Timestamp
-from fixedstep.sim import SpeedClock
 from fixedstep.testing import (
     PROFILES,
     FrameProfile,
@@ -294,28 +293,27 @@ def test_an_input_handled_by_the_frame_that_polled_it_is_found_on_its_first_tick
     assert first_difference(handles_input_when_polled) == (40, "x")
 
 
-def test_a_speed_clock_polled_by_frames_is_found_and_quantize_is_its_cure() -> None:
-    """The fault in a strategy game: an order whose due time was counted in frames. By the click,
-    one machine has had 43 of them and the other 70."""
+def test_a_due_time_counted_in_frames_is_found_and_one_in_ticks_is_its_cure() -> None:
+    """The fault in a strategy game: by the click, one has had 43 frames and the other 70."""
 
-    def session(profile: FrameProfile, due_at: Callable[[SpeedClock], int]) -> Iterator[State]:
-        clock, due = SpeedClock(SECOND, base_rate=60), None
-        moving = 0
+    def session(profile: FrameProfile, due_at: Callable[[FrameLoop], int]) -> Iterator[State]:
+        loop, due = FrameLoop(Rate(60), start=Timestamp(0)), None
+        now, moving = Timestamp(0), 0
         for end in (CLICK, 2 * SECOND):
-            for now in profile.timestamps(Nanos(end - clock.last), clock.last):
-                for step in clock.advance(now).steps():
+            for now in profile.timestamps(Nanos(end - now), now):
+                for step in loop.begin_frame(now).steps():
                     moving += due is not None and step.tick >= due
                     yield {"tick": step.tick, "moved": moving}
-            due = due_at(clock) if due is None else due
+            due = due_at(loop) if due is None else due
 
-    def quantized(profile: FrameProfile) -> Iterator[State]:
-        return session(profile, lambda clock: clock.quantize() // SECOND)
+    def in_ticks(profile: FrameProfile) -> Iterator[State]:
+        return session(profile, lambda loop: loop.tick + 1)
 
     def counted_in_frames(profile: FrameProfile) -> Iterator[State]:
         frames = len(list(profile.timestamps(Nanos(CLICK))))
-        return session(profile, lambda clock: frames)
+        return session(profile, lambda loop: frames)
 
-    assert_fps_invariant(quantized)
+    assert_fps_invariant(in_ticks)
     with pytest.raises(AssertionError, match=r"^tick 43, moved: 1 under 16/17 ms and 0 "):
         assert_fps_invariant(counted_in_frames, (TWO[0], frame_profile([10 * MS])))
 
