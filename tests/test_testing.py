@@ -298,13 +298,13 @@ def test_a_due_time_counted_in_frames_is_found_and_one_in_ticks_is_its_cure() ->
 
     def session(profile: FrameProfile, due_at: Callable[[FrameLoop], int]) -> Iterator[State]:
         loop, due = FrameLoop(Rate(60), start=Timestamp(0)), None
-        now, moving = Timestamp(0), 0
-        for end in (CLICK, 2 * SECOND):
-            for now in profile.timestamps(Nanos(end - now), now):
+        start, moving = Timestamp(0), 0
+        for end in (Timestamp(CLICK), Timestamp(2 * SECOND)):
+            for now in profile.timestamps(Nanos(end - start), start):
                 for step in loop.begin_frame(now).steps():
                     moving += due is not None and step.tick >= due
                     yield {"tick": step.tick, "moved": moving}
-            due = due_at(loop) if due is None else due
+            due, start = due_at(loop) if due is None else due, end
 
     def in_ticks(profile: FrameProfile) -> Iterator[State]:
         return session(profile, lambda loop: loop.tick + 1)

@@ -350,7 +350,9 @@ static bool walk_items(fs_walk *w, PyObject *held, PyObject *items, PyObject *na
     for (Py_ssize_t i = 0; i < size; i++) {
         /* not PySequence_GetItem: the class of a named tuple may have an order of its own */
         PyObject *item = PyList_Check(items) ? PyList_GetItem(items, i) : PyTuple_GetItem(items, i);
-        Py_XINCREF(item);
+        if (item != NULL) {
+            Py_INCREF(item);
+        }
         step->kind = i < named ? "a" : "i";
         step->index = i;
         step->part = i < named ? PyTuple_GetItem(names, i) : NULL;
@@ -733,7 +735,7 @@ static bool walk(fs_walk *w, PyObject *value)
         return walk_str(w, value);
     }
     if (type == &PyBool_Type) {
-        return emit_few(w, simple + (value == Py_True), 1);
+        return emit_few(w, simple + (PyObject_IsTrue(value) == 1), 1);
     }
     if (value == Py_None) {
         return emit_few(w, simple + 2, 1);
