@@ -56,6 +56,8 @@ def _signature(function: ast.FunctionDef, name: str, constants: dict[str, ast.ex
     arguments = function.args
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         argument.annotation = None
+    if arguments.vararg is not None:
+        arguments.vararg.annotation = None
     # inspect takes literals only: a constant becomes its value, an object "..." as in a stub
     arguments.defaults = [_literal(default, constants) for default in arguments.defaults]
     own, comma, rest = ast.unparse(arguments).partition(", ")

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
         Steps: type[_reference.Steps]
         __name__: str
 
+        def digest(self, value: object, /) -> int: ...
+
 
 CORES = ("native", "reference")
 TOOLKITS = ("pygame", "pyglet", "arcade")

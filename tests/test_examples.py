@@ -249,7 +249,5 @@ def test_the_program_stops_when_an_order_counts_from_the_frame_that_polled_it(
         session.world.orders.append(example.Order(due, example.SECOND_NODE))
 
     monkeypatch.setattr(example.Session, "_click", click)
-    with pytest.raises(
-        AssertionError, match=r"^tick 0, field 'world': '0x\w+' under 16/17 ms and "
-    ):
+    with pytest.raises(AssertionError, match=r"^tick 0, world: '0x\w+' under 16/17 ms and "):
         example.main()

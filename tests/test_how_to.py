@@ -27,6 +27,7 @@ PAGES = (
     "frame-rate-independence",
     "input",
     "pause",
+    "random-numbers",
     "replay-a-bug-report",
     "rollback",
     "save-and-load",

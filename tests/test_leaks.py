@@ -16,9 +16,15 @@ import pickle
 import sys
 import tracemalloc
 from array import array
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from fixedstep import FrameTiming, Nanos, Rate, StepBudget, Timestamp, Timestep
@@ -143,6 +149,83 @@ class Index:
         return self.value + 7
 
 
+@dataclass
+class Unit:
+    """A part of a state that is digested."""
+
+    x: float
+    inventory: object
+
+
+class Place(NamedTuple):
+    """Another."""
+
+    row: int
+    column: object
+
+
+class Team(Enum):
+    """Another."""
+
+    RED = 1
+
+
+class Hidden:
+    """Has no digest."""
+
+
+class Shown:
+    """Has one, made anew each time."""
+
+    def __digest__(self) -> list[object]:
+        return [1, 2.5, {"hp": 7}]
+
+
+def game_state(last: object = None) -> list[Any]:
+    """All that `StateHash.absorb` takes, and ``last`` at the end of it."""
+    units = {"one": Unit(1.5, {"a", "b"}), "two": Unit(-0.0, {1: frozenset([2**80]), (2,): b"x"})}
+    parts = [Place(1, deque([1, 2], 9)), Team.RED, Fraction(1, 3), Shown(), bytearray(b"a")]
+    grids = [array("d", [1.5, float("nan")]), np.zeros((2, 3)), np.array([True]), np.float32(1.5)]
+    return [units, parts, OrderedDict(units), *grids, {Place(3, 4): [last], 7: 1}]
+
+
+def digest_parts(core: Core) -> dict[str, Callable[[], object]]:
+    """Digests that fail, each at the end of a state."""
+    cycle: list[object] = []
+    cycle.append((cycle,))
+    bad = {
+        "hidden": Hidden(),
+        "a hidden key": {(1, Hidden()): 2, 3: 4},
+        "a hidden element": {(1, Hidden()), 3},
+        "a cycle": cycle,
+        "a surrogate": {"a": 1, "\ud800": 2},
+        "a surrogate in a field": Unit(1.5, "\ud800"),
+        "one key twice": {float("nan"): 1, -float("nan"): 2},
+        "an array": array("l", [1]),
+        "an array of numpy": np.array([1j]),
+        "a field that is not set": object.__new__(Unit),
+    }
+    return {
+        f"digest of {name}": partial(attempt, core.digest, game_state(value))
+        for name, value in bad.items()
+    }
+
+
+def test_a_digest_gives_back_every_reference(core: Core) -> None:
+    """Those on parts that live longer than the digest allocate nothing."""
+    state = game_state()
+    held: list[Any] = [1.25, (1,), "text of its own", 2**90, Hidden(), Team.RED, Unit, Place, Shown]
+    whole = [state, {held[2]: held[0], held[1]: held[3]}, {held[0], held[1]}, [held[1]]]
+    failing = [whole, {held[1]: held[4], held[2]: held[0]}, held[4]]
+    before = [sys.getrefcount(part) for part in held]
+    for _ in range(100):
+        core.digest(whole)
+        attempt(core.digest, failing)
+    collect()
+    after = [sys.getrefcount(part) for part in held]
+    assert [later - earlier for earlier, later in zip(before, after, strict=True)] == [0] * 9
+
+
 def operations(core: Core) -> dict[str, Callable[[], object]]:
     """Everything else that can be done to the types, as calls without arguments."""
     loop = core.FrameLoop(Timestep(10), StepBudget(3), Timestamp(100))
@@ -212,6 +295,7 @@ def operations(core: Core) -> dict[str, Callable[[], object]]:
             .absorb_bytes(nows)
             .finish()
         ),
+        "absorb a state": partial(state.absorb, game_state()),
         "absorb an index": lambda: (
             state.absorb_u64(index).absorb_u32(index).absorb_i64(index).absorb_f64_bits(index)
         ),
@@ -285,6 +369,7 @@ def failures(core: Core) -> dict[str, Callable[[], object]]:
         "absorb_f32_bits of text": lambda: attempt(state.absorb_f32_bits, "1.5"),
         "absorb_f64_bits of nothing": lambda: attempt(state.absorb_f64_bits, None),
         "absorb_f32_bits beyond": lambda: attempt(state.absorb_f32_bits, 1e300),
+        **digest_parts(core),
         "absorb gaps": lambda: attempt(state.absorb_bytes, gaps),
         "batch of gaps": lambda: attempt(loop.begin_frames, gaps),
         "batch of a bad item": lambda: attempt(loop.begin_frames, bad_items, stats),

@@ -14,6 +14,8 @@ import copy
 import sys
 import sysconfig
 from array import array
+from collections import deque
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -167,6 +169,37 @@ def keeps(call: Callable[[], object]) -> bool:
     return min(growths) >= 20
 
 
+@dataclass
+class Unit:
+    """A part of a state that is digested."""
+
+    x: float
+    hp: int
+
+
+def no_digest(state: Any, whole: list[Any]) -> None:
+    """The error of a value without a digest, whose text takes memory too."""
+    try:
+        state.absorb([whole, {"units": [Unit(1, 2), iter]}])
+    except TypeError:
+        return
+    raise AssertionError("a function has no digest")
+
+
+def test_a_state_without_memory_is_not_absorbed(native: Core) -> None:
+    whole: list[Any] = [{"a": {1, "b"}, 7: (deque([2.5]), Unit(1, 2**80))}, array("d", [1.5])]
+    state = native.StateHash(5)
+    expected, n, failed, unhurt = state.absorb(whole), 0, 0, 0
+    while unhurt < UNHURT:
+        n += 1
+        failed, unhurt = (
+            (failed + 1, 0) if refused(lambda: state.absorb(whole), n) else (failed, unhurt + 1)
+        )
+        assert state == native.StateHash(5)
+        assert state.absorb(whole) == expected
+    assert failed >= 5
+
+
 def test_what_was_half_made_is_given_back(native: Core) -> None:
     timestep, rate = Timestep(1_000), Rate(60)
     leaked: list[object] = []
@@ -177,6 +210,7 @@ def test_what_was_half_made_is_given_back(native: Core) -> None:
     beyond = native.FramePlan(2**64 - 2, 999, 0, 0, rate)
     values: list[Any] = [loop, plan, plan.steps(), state, stats]
     stamps, large = array("Q", STAMPS), bytearray(200_000)
+    whole: list[Any] = [{"a": {1, "b"}, 7: (deque([2.5]), Unit(1, 2**80))}, array("d", [1.5])]
     calls: dict[str, Callable[[], object]] = {
         "make": lambda: [
             native.FrameLoop(timestep, start=Timestamp(0)),
@@ -194,12 +228,17 @@ def test_what_was_half_made_is_given_back(native: Core) -> None:
         "read": lambda: (plan.first_tick, plan.timestep, of_rate.timestep, loop.budget, loop.tick),
         "hash": lambda: (hash(plan), hash(state)),
         "absorb": lambda: state.absorb_u64(2**63).absorb_i64(-5).absorb_plan(plan).finish(),
+        "absorb a state": lambda: state.absorb(whole),
+        "absorb what has no digest": lambda: no_digest(state, whole),
         "absorb a buffer": lambda: state.absorb_bytes(large),
         "batch": lambda: copy.copy(loop).begin_frames(stamps, native.FrameStats()),
         "digest": lambda: copy.copy(loop).digest_frames(iter(stamps), native.FrameStats()),
     }
     for name, call in calls.items():
         call()
+        # dataclasses.fields() makes a tuple of ten and cuts it: the free list of those it ends as
+        # grows by one a call until it holds 2,000
+        assert len([(k, k) for k in range(2_001)]) == 2_001
         n = failed = unhurt = 0
         while unhurt < UNHURT:
             n += 1

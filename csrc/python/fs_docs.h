@@ -30,6 +30,7 @@ extern const char fs_doc_FramePlan_alpha[];
 extern const char fs_doc_Steps[];
 
 extern const char fs_doc_StateHash[];
+extern const char fs_doc_StateHash_absorb[];
 extern const char fs_doc_StateHash_absorb_bytes[];
 extern const char fs_doc_StateHash_absorb_u64[];
 extern const char fs_doc_StateHash_absorb_u32[];

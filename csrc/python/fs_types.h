@@ -59,6 +59,7 @@ typedef struct {
     allocfunc step_alloc;     /* how step_type makes room for one; NULL from CPython 3.14 on */
     newfunc tuple_new;        /* tuple.__new__ */
     PyObject *arguments;      /* fixedstep._arguments */
+    PyObject *encoding;       /* fixedstep._encoding */
     PyObject *configuration;  /* fixedstep._state */
     PyObject *text;           /* fixedstep.text */
     PyObject *restore;        /* fixedstep.restore */
@@ -163,6 +164,9 @@ static inline bool fs_same_stats(const fs_stats *a, const fs_stats *b)
 /* What plan.steps() returns. */
 PyObject *fs_new_steps(fs_state *state, uint64_t tick, uint32_t count, uint64_t scale,
                        uint64_t unit);
+
+/* Absorb the encoding of any value: absorb_value.c. False with an exception, and `hash` as it was. */
+bool fs_absorb_value(fs_state *state, uint64_t *hash, PyObject *value);
 
 /* The end of an object that owns no other. */
 void fs_dealloc(PyObject *self);

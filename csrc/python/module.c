@@ -146,6 +146,7 @@ static int module_exec(PyObject *module)
 {
     fs_state *state = PyModule_GetState(module);
     if ((state->arguments = import("fixedstep._arguments", NULL)) == NULL
+        || (state->encoding = import("fixedstep._encoding", NULL)) == NULL
         || (state->configuration = import("fixedstep._state", NULL)) == NULL
         || (state->text = import("fixedstep.text", NULL)) == NULL
         || (state->restore = import("fixedstep._saved", "restore")) == NULL
@@ -192,6 +193,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->stats_type);
     Py_VISIT(state->step_type);
     Py_VISIT(state->arguments);
+    Py_VISIT(state->encoding);
     Py_VISIT(state->configuration);
     Py_VISIT(state->text);
     Py_VISIT(state->restore);
@@ -211,6 +213,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->stats_type);
     Py_CLEAR(state->step_type);
     Py_CLEAR(state->arguments);
+    Py_CLEAR(state->encoding);
     Py_CLEAR(state->configuration);
     Py_CLEAR(state->text);
     Py_CLEAR(state->restore);

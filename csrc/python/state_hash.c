@@ -85,50 +85,59 @@ static bool absorb_view(uint64_t *value, PyObject *view)
     return size >= 0;
 }
 
-static PyObject *hash_absorb_bytes(fs_hash_object *self, PyObject *buffer)
+static bool absorb_bytes(fs_state *state, uint64_t *value, PyObject *buffer)
 {
-    uint64_t value = self->value;
     if (PyBytes_CheckExact(buffer)) {
-        return hash_make(self->state, absorb_exact_bytes(value, buffer));
+        *value = absorb_exact_bytes(*value, buffer);
+        return true;
     }
-    PyObject *view = fs_ask(self->state->arguments, "byte_view", buffer);
+    PyObject *view = fs_ask(state->arguments, "byte_view", buffer);
     if (view == NULL) {
-        return NULL;
+        return false;
     }
-    const bool absorbed = absorb_view(&value, view);
+    const bool absorbed = absorb_view(value, view);
     Py_DECREF(view);
-    return absorbed ? hash_make(self->state, value) : NULL;
+    return absorbed;
 }
 
-static PyObject *hash_absorb_u64(fs_hash_object *self, PyObject *arg)
+static bool absorb_u64(fs_state *state, uint64_t *value, PyObject *arg)
 {
     uint64_t number;
-    if (!fs_fast_u64(arg, &number)
-        && !fs_slow_u64(self->state, "u64", arg, &number)) {
-        return NULL;
+    if (!fs_fast_u64(arg, &number) && !fs_slow_u64(state, "u64", arg, &number)) {
+        return false;
     }
-    return hash_make(self->state, fs_hash_u64(self->value, number));
+    *value = fs_hash_u64(*value, number);
+    return true;
 }
 
-static PyObject *hash_absorb_u32(fs_hash_object *self, PyObject *arg)
+static bool absorb_u32(fs_state *state, uint64_t *value, PyObject *arg)
 {
     uint64_t number;
     if ((!fs_fast_u64(arg, &number) || number > UINT32_MAX)
-        && !fs_slow_u64(self->state, "u32", arg, &number)) {
-        return NULL;
+        && !fs_slow_u64(state, "u32", arg, &number)) {
+        return false;
     }
-    return hash_make(self->state, fs_hash_u32(self->value, (uint32_t)number));
+    *value = fs_hash_u32(*value, (uint32_t)number);
+    return true;
 }
 
-static PyObject *hash_absorb_i64(fs_hash_object *self, PyObject *arg)
+static bool absorb_i64(fs_state *state, uint64_t *value, PyObject *arg)
 {
-    PyObject *checked = fs_ask(self->state->arguments, "i64", arg);
-    if (checked == NULL) {
-        return NULL;
+    int overflow = 1;
+    long long number = 0;
+    if (PyLong_CheckExact(arg)) {
+        number = PyLong_AsLongLongAndOverflow(arg, &overflow);
     }
-    const long long number = PyLong_AsLongLong(checked); /* in range, so it cannot fail */
-    Py_DECREF(checked);
-    return hash_make(self->state, fs_hash_u64(self->value, (uint64_t)number));
+    if (overflow != 0) {
+        PyObject *checked = fs_ask(state->arguments, "i64", arg);
+        if (checked == NULL) {
+            return false;
+        }
+        number = PyLong_AsLongLong(checked); /* in range, so it cannot fail */
+        Py_DECREF(checked);
+    }
+    *value = fs_hash_u64(*value, (uint64_t)number);
+    return true;
 }
 
 static bool as_double(fs_state *state, PyObject *arg, double *value)
@@ -146,15 +155,16 @@ static bool as_double(fs_state *state, PyObject *arg, double *value)
     return true;
 }
 
-static PyObject *hash_absorb_f64_bits(fs_hash_object *self, PyObject *arg)
+static bool absorb_f64_bits(fs_state *state, uint64_t *value, PyObject *arg)
 {
-    double value;
+    double number;
     uint64_t bits;
-    if (!as_double(self->state, arg, &value)) {
-        return NULL;
+    if (!as_double(state, arg, &number)) {
+        return false;
     }
-    memcpy(&bits, &value, sizeof bits);
-    return hash_make(self->state, fs_hash_u64(self->value, bits));
+    memcpy(&bits, &number, sizeof bits);
+    *value = fs_hash_u64(*value, bits);
+    return true;
 }
 
 static const uint64_t infinite = UINT64_C(0x7ff0000000000000);
@@ -182,36 +192,68 @@ static uint64_t f32_size(uint64_t size)
     return bits + (rest > half || (rest == half && (bits & 1) != 0));
 }
 
-static PyObject *hash_absorb_f32_bits(fs_hash_object *self, PyObject *arg)
+static bool absorb_f32_bits(fs_state *state, uint64_t *value, PyObject *arg)
 {
-    fs_state *state = self->state;
-    double value;
+    double number;
     uint64_t wide;
-    if (!as_double(state, arg, &value)) {
-        return NULL;
+    if (!as_double(state, arg, &number)) {
+        return false;
     }
-    memcpy(&wide, &value, sizeof wide);
+    memcpy(&wide, &number, sizeof wide);
     const uint64_t size = wide & UINT64_C(0x7fffffffffffffff);
     /* from halfway between the largest float32 and the next power of two, rounding overflows */
     if (size >= UINT64_C(0x47effffff0000000) && size < infinite) {
-        PyObject *number = PyFloat_FromDouble(value);
-        if (number != NULL) {
-            fs_raise(state, "float32_overflow", number);
-            Py_DECREF(number);
+        PyObject *named = PyFloat_FromDouble(number);
+        if (named != NULL) {
+            fs_raise(state, "float32_overflow", named);
+            Py_DECREF(named);
         }
-        return NULL;
+        return false;
     }
     const uint64_t sign = wide >> 32 & 0x80000000u;
-    return hash_make(self->state, fs_hash_u32(self->value, (uint32_t)(sign | f32_size(size))));
+    *value = fs_hash_u32(*value, (uint32_t)(sign | f32_size(size)));
+    return true;
 }
 
-static PyObject *hash_absorb_plan(fs_hash_object *self, PyObject *arg)
+static bool absorb_plan(fs_state *state, uint64_t *value, PyObject *arg)
 {
-    if (Py_TYPE(arg) != self->state->plan_type) {
-        fs_raise(self->state, "wrong_plan", arg);
-        return NULL;
+    if (Py_TYPE(arg) != state->plan_type) {
+        fs_raise(state, "wrong_plan", arg);
+        return false;
     }
-    return hash_make(self->state, fs_hash_plan(self->value, &((fs_plan_object *)arg)->plan));
+    *value = fs_hash_plan(*value, &((fs_plan_object *)arg)->plan);
+    return true;
+}
+
+/* absorb_x(value, *values) for each of the above; METH_FASTCALL. */
+#define FS_ABSORB_EACH(one)                                                                      \
+    static PyObject *hash_##one(fs_hash_object *self, PyObject *const *args, Py_ssize_t count)   \
+    {                                                                                            \
+        uint64_t value = self->value;                                                            \
+        for (Py_ssize_t i = 0; i < count; i++) {                                                 \
+            if (!one(self->state, &value, args[i])) {                                            \
+                return NULL;                                                                     \
+            }                                                                                    \
+        }                                                                                        \
+        if (count == 0) {                                                                        \
+            PyErr_SetString(PyExc_TypeError, "StateHash." #one "() needs at least one value");   \
+            return NULL;                                                                         \
+        }                                                                                        \
+        return hash_make(self->state, value);                                                    \
+    }
+
+FS_ABSORB_EACH(absorb_bytes)
+FS_ABSORB_EACH(absorb_u64)
+FS_ABSORB_EACH(absorb_u32)
+FS_ABSORB_EACH(absorb_i64)
+FS_ABSORB_EACH(absorb_f32_bits)
+FS_ABSORB_EACH(absorb_f64_bits)
+FS_ABSORB_EACH(absorb_plan)
+
+static PyObject *hash_absorb(fs_hash_object *self, PyObject *arg)
+{
+    uint64_t value = self->value;
+    return fs_absorb_value(self->state, &value, arg) ? hash_make(self->state, value) : NULL;
 }
 
 static PyObject *hash_finish(fs_hash_object *self, PyObject *Py_UNUSED(ignored))
@@ -253,16 +295,18 @@ static PyObject *hash_copy(PyObject *self, PyObject *Py_UNUSED(ignored))
     return self;
 }
 
+#define FS_METHOD(name) \
+    {#name, (PyCFunction)(void (*)(void))hash_##name, METH_FASTCALL, fs_doc_StateHash_##name}
+
 static PyMethodDef hash_methods[] = {
-    {"absorb_bytes", (PyCFunction)hash_absorb_bytes, METH_O, fs_doc_StateHash_absorb_bytes},
-    {"absorb_u64", (PyCFunction)hash_absorb_u64, METH_O, fs_doc_StateHash_absorb_u64},
-    {"absorb_u32", (PyCFunction)hash_absorb_u32, METH_O, fs_doc_StateHash_absorb_u32},
-    {"absorb_i64", (PyCFunction)hash_absorb_i64, METH_O, fs_doc_StateHash_absorb_i64},
-    {"absorb_f32_bits", (PyCFunction)hash_absorb_f32_bits, METH_O,
-     fs_doc_StateHash_absorb_f32_bits},
-    {"absorb_f64_bits", (PyCFunction)hash_absorb_f64_bits, METH_O,
-     fs_doc_StateHash_absorb_f64_bits},
-    {"absorb_plan", (PyCFunction)hash_absorb_plan, METH_O, fs_doc_StateHash_absorb_plan},
+    {"absorb", (PyCFunction)hash_absorb, METH_O, fs_doc_StateHash_absorb},
+    FS_METHOD(absorb_bytes),
+    FS_METHOD(absorb_u64),
+    FS_METHOD(absorb_u32),
+    FS_METHOD(absorb_i64),
+    FS_METHOD(absorb_f32_bits),
+    FS_METHOD(absorb_f64_bits),
+    FS_METHOD(absorb_plan),
     {"finish", (PyCFunction)hash_finish, METH_NOARGS, fs_doc_StateHash_finish},
     {"_state", (PyCFunction)hash_state, METH_NOARGS, NULL},
     {"_from_state", (PyCFunction)hash_from_state, METH_VARARGS | METH_CLASS, NULL},

@@ -32,7 +32,7 @@ from .timing import FrameTiming
 if TYPE_CHECKING:
     from . import native as native
     from . import reference as reference
-    from .reference import FrameLoop, FramePlan, FrameStats, StateHash, Step, Steps
+    from .reference import FrameLoop, FramePlan, FrameStats, StateHash, Step, Steps, digest
 else:
     FrameLoop = core.FrameLoop
     FramePlan = core.FramePlan
@@ -40,6 +40,7 @@ else:
     StateHash = core.StateHash
     Step = core.Step
     Steps = core.Steps
+    digest = core.digest
 
 
 def __getattr__(name: str) -> object:
@@ -73,6 +74,7 @@ __all__ = [
     "Timestep",
     "backend",
     "restore",
+    "digest",
     "saturating_add",
     "saturating_since",
 ]

@@ -37,7 +37,27 @@ FrameStats = _types.FrameStats
 StateHash = _types.StateHash
 Steps = _types.Steps
 
-__all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps", "build_info"]
+__all__ = [
+    "FrameLoop",
+    "FramePlan",
+    "FrameStats",
+    "StateHash",
+    "Step",
+    "Steps",
+    "build_info",
+    "digest",
+]
+
+
+def digest(value: object, /) -> int:
+    """The digest of a value, whatever it is: ``StateHash().absorb(value).finish()``.
+
+    >>> digest([1, 2]) == digest([1, 2]) != digest([1, 2.0])
+    True
+
+    An integer, ``0 .. 2**64 - 1``. Raises what `StateHash.absorb` raises.
+    """
+    return StateHash().absorb(value).finish()
 
 
 def build_info() -> dict[str, str]:

@@ -5,6 +5,7 @@ from .reference import FramePlan as FramePlan
 from .reference import FrameStats as FrameStats
 from .reference import StateHash as StateHash
 from .reference import Steps as Steps
+from .reference import digest as digest
 from .time import Step as Step
 
 __all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps", "build_info"]

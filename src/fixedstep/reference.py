@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from struct import Struct
 from typing import TYPE_CHECKING, Any, SupportsIndex, final
 
-from . import _arguments, _state, text
+from . import _arguments, _encoding, _state, text
 from ._arguments import U64_MAX, Buffer
 from ._plans import FramePlans
 from ._saved import restore
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     _TallyState = tuple[int, int, int, int]
 
-__all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps"]
+__all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps", "digest"]
 
 FNV_PRIME = 0x100000001B3
 
@@ -60,7 +60,7 @@ def sim_time(tick: int, scale: int, unit: int) -> int:
     return min(tick * unit // scale, U64_MAX)
 
 
-def _fnv(state: int, data: bytes | memoryview) -> int:
+def _fnv(state: int, data: bytes | bytearray | memoryview) -> int:
     """FNV-1a-64: exclusive-or with each byte, then multiply."""
     for byte in data:
         state = (state ^ byte) * FNV_PRIME & U64_MAX
@@ -662,51 +662,101 @@ class StateHash(_Final):
     def _state(self) -> tuple[int]:
         return (self._value,)
 
-    def absorb_bytes(self, buffer: Buffer, /) -> StateHash:
-        """The bytes of a C-contiguous buffer, without their length.
+    def absorb(self, value: object, /) -> StateHash:
+        """The state of a game, whatever Python value it is: its encoding as deterministic CBOR.
+
+        The digest is the same on every machine, in every process and on both cores, and equal only
+        for equal encodings. Numbers, text, bytes, lists, tuples, dicts, sets, deques, dataclasses,
+        named tuples, enums, Fractions, ``array.array`` and numpy arrays have one, and so has each
+        object whose class defines ``__digest__(self)``, which returns its state as such values.
+        Fields of a dataclass with ``compare=False`` are left out. docs/reference/encoding.md says
+        what the bytes are.
+
+        >>> hex(StateHash().absorb({"tick": 7, "units": [(1, 2.5), (3, -0.0)]}).finish())
+        '0x929c5e33f3d21936'
+
+        Raises TypeError for what has no encoding, and ValueError for a cycle, for containers nested
+        more than 100 deep, for two keys with one encoding and for text that is not valid. All name
+        the place: ``units[3].target: Sprite has no __digest__``.
+        """
+        state = self._value
+
+        def emit(piece: bytes | bytearray) -> None:
+            nonlocal state
+            state = _fnv(state, piece)
+
+        _encoding.walk(value, emit)
+        return _hash_of(state)
+
+    def absorb_bytes(self, buffer: Buffer, /, *buffers: Buffer) -> StateHash:
+        """The bytes of C-contiguous buffers, one after the other, without their lengths.
 
         Absorb a length first where two neighbours could be told apart in more than one way. Raises
         TypeError for text and other non-buffers, BufferError for one that is not contiguous.
         """
-        with _arguments.byte_view(buffer) as view:
-            return _hash_of(_fnv(self._value, view))
+        state = self._value
+        for each in (buffer, *buffers):
+            with _arguments.byte_view(each) as view:
+                state = _fnv(state, view)
+        return _hash_of(state)
 
-    def absorb_u64(self, value: SupportsIndex, /) -> StateHash:
-        """An unsigned 64-bit integer as 8 bytes, little-endian."""
-        number = _arguments.u64(value)
-        return _hash_of(_fnv(self._value, _U64.pack(number)))
+    def absorb_u64(self, value: SupportsIndex, /, *values: SupportsIndex) -> StateHash:
+        """Unsigned 64-bit integers as 8 bytes each, little-endian."""
+        state = self._value
+        for each in (value, *values):
+            state = _fnv(state, _U64.pack(_arguments.u64(each)))
+        return _hash_of(state)
 
-    def absorb_u32(self, value: SupportsIndex, /) -> StateHash:
-        """An unsigned 32-bit integer as 4 bytes, little-endian."""
-        number = _arguments.u32(value)
-        return _hash_of(_fnv(self._value, number.to_bytes(4, "little")))
+    def absorb_u32(self, value: SupportsIndex, /, *values: SupportsIndex) -> StateHash:
+        """Unsigned 32-bit integers as 4 bytes each, little-endian."""
+        state = self._value
+        for each in (value, *values):
+            state = _fnv(state, _arguments.u32(each).to_bytes(4, "little"))
+        return _hash_of(state)
 
-    def absorb_i64(self, value: SupportsIndex, /) -> StateHash:
-        """A signed 64-bit integer as 8 bytes, two's complement, little-endian."""
-        number = _arguments.i64(value)
-        return _hash_of(_fnv(self._value, number.to_bytes(8, "little", signed=True)))
+    def absorb_i64(self, value: SupportsIndex, /, *values: SupportsIndex) -> StateHash:
+        """Signed 64-bit integers as 8 bytes each, two's complement, little-endian.
 
-    def absorb_f32_bits(self, value: float, /) -> StateHash:
-        """The bits of the nearest float32 as 4 bytes, little-endian. 0.0 and -0.0 differ.
+        >>> StateHash().absorb_i64(-3, 4) == StateHash().absorb_i64(-3).absorb_i64(4)
+        True
+        """
+        state = self._value
+        for each in (value, *values):
+            state = _fnv(state, _arguments.i64(each).to_bytes(8, "little", signed=True))
+        return _hash_of(state)
+
+    def absorb_f32_bits(self, value: float, /, *values: float) -> StateHash:
+        """The bits of the nearest float32 as 4 bytes, little-endian, for each value. 0.0 and -0.0
+        differ, and so do NaNs of different bits: inf - inf is another NaN on ARM than on x86.
 
         Raises TypeError for what is no number and OverflowError beyond the largest float32.
         """
-        bits = _f32_bits(_arguments.real(value))
-        return _hash_of(_fnv(self._value, bits.to_bytes(4, "little")))
+        state = self._value
+        for each in (value, *values):
+            state = _fnv(state, _f32_bits(_arguments.real(each)).to_bytes(4, "little"))
+        return _hash_of(state)
 
-    def absorb_f64_bits(self, value: float, /) -> StateHash:
-        """The bits of a float as 8 bytes, little-endian. 0.0 and -0.0 differ.
+    def absorb_f64_bits(self, value: float, /, *values: float) -> StateHash:
+        """The bits of a float as 8 bytes, little-endian, for each value. 0.0 and -0.0 differ, and
+        so do NaNs of different bits: inf - inf is another NaN on ARM than on x86. `absorb` takes
+        every NaN for the same.
 
         Raises TypeError for what is no number.
         """
-        return _hash_of(_fnv(self._value, _F64.pack(_arguments.real(value))))
+        state = self._value
+        for each in (value, *values):
+            state = _fnv(state, _F64.pack(_arguments.real(each)))
+        return _hash_of(state)
 
-    def absorb_plan(self, plan: FramePlan, /) -> StateHash:
-        """A plan: first_tick u64, step_count u32, dropped u64, remainder u64, unit u64, and then
+    def absorb_plan(self, plan: FramePlan, /, *plans: FramePlan) -> StateHash:
+        """Plans: first_tick u64, step_count u32, dropped u64, remainder u64, unit u64, and then
         scale u64 if it is not 1. ``alpha`` is no part of it."""
-        if type(plan) is not FramePlan:
-            raise _arguments.wrong_plan(plan)
-        return _hash_of(_fnv_plan(self._value, plan))
+        state = self._value
+        for each in (plan, *plans):
+            if type(each) is not FramePlan:
+                raise _arguments.wrong_plan(each)
+            state = _fnv_plan(state, each)
+        return _hash_of(state)
 
     def finish(self) -> int:
         """The digest: an integer, ``0 .. 2**64 - 1``."""
@@ -736,6 +786,17 @@ def _hash_of(value: int) -> StateHash:
     state = object.__new__(StateHash)
     state._value = value
     return state
+
+
+def digest(value: object, /) -> int:
+    """The digest of a value, whatever it is: ``StateHash().absorb(value).finish()``.
+
+    >>> digest([1, 2]) == digest([1, 2]) != digest([1, 2.0])
+    True
+
+    An integer, ``0 .. 2**64 - 1``. Raises what `StateHash.absorb` raises.
+    """
+    return StateHash().absorb(value).finish()
 
 
 @final

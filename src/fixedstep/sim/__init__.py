@@ -5,6 +5,7 @@ from .game_loop import SHOW_CURRENT, Fault, FrameReport, GameLoop, GameStateErro
 from .input import CANCEL, NEUTRAL, PRESS, RELEASE, ActionState, Input, TickInput
 from .mailbox import Completion, Mailbox, MailboxClosed, MailboxFull, Stale, Ticket
 from .outbox import Outbox, OutboxOverflow
+from .random import Random
 from .recordable import check_recordable
 from .session import Session
 from .tick import PHASES, PhaseOrderError, RecordedTick, Tick, TickLog, TickLogEntry

@@ -8,11 +8,11 @@ alike:
 `assert_fps_invariant`
     runs the program under several patterns of frame times and compares its states tick by tick.
 `assert_deterministic`
-    runs the same thing again and again and compares.
+    runs the same thing again and again and compares, in this process and in new ones.
 
-Both say on which tick and in which field two runs differ first, and both refuse to pass when they
-have compared nothing: a run without a tick, a state that never changes, or patterns that came to
-the same number of frames.
+Both name the first tick and the path of the first value that differs, and both fail when they have
+compared nothing: a run without a tick, a state that never changes, or patterns that came to the
+same number of frames.
 
 `frame_profile` makes further patterns. `hostile_timestamps` and `frame_traces` are strategies for
 hypothesis, which is imported when they are called and not before.

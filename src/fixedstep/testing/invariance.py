@@ -12,18 +12,19 @@ Failures are AssertionErrors that are raised, not asserted, so ``python -O`` lea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from copy import deepcopy
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NoReturn, TypeAlias
+from zlib import compress, decompress
 
 from .. import StateHash
 from ..time import Timestamp
+from ._processes import Process, compare, job_of
+from ._states import Table, difference, digest_of, table_of
 from .profiles import PROFILES, FrameProfile
 
-State: TypeAlias = Mapping[str, Any] | Any
-_Fields: TypeAlias = dict[str, Any]
-
-_ABSENT = "nothing"
+State: TypeAlias = Any
 
 
 class _Counter:
@@ -48,8 +49,10 @@ def assert_fps_invariant(
 
     ``run`` is called once with each profile. It makes a new game, gives it the profile's
     ``timestamps``, and returns or yields the state after every tick, in tick order: a mapping of
-    field names to values, or any other value, which then is the one field ``value``. Values are
-    compared with ``==``, and each is copied as it arrives, so the game may go on changing it.
+    names to values, or any other value that `StateHash.absorb` takes. States are compared by their
+    encoding, as it is when they arrive: 0.0 and -0.0 differ, a NaN equals a NaN, and arrays,
+    dataclasses and objects with ``__digest__`` are compared by what is in them. The game may go on
+    changing a state that it has yielded.
 
     A game that moves by the frame's own time is found on its first tick:
 
@@ -64,7 +67,7 @@ def assert_fps_invariant(
     >>> assert_fps_invariant(run)
     Traceback (most recent call last):
         ...
-    AssertionError: tick 0, field 'x': 51000000 under 16/17 ms and 99000000 under 33/34 ms
+    AssertionError: tick 0, x: 51000000 under 16/17 ms and 99000000 under 33/34 ms
 
     And so is one that handles an input in the frame that polled it. This click comes at 100 ms. One
     machine has a frame that ends there and lets tick 4 have it; the other ends its next frame at
@@ -80,12 +83,12 @@ def assert_fps_invariant(
     >>> assert_fps_invariant(run)
     Traceback (most recent call last):
         ...
-    AssertionError: tick 4, field 'clicked_at': [] under 16/17 ms and [4] under 33/34 ms
+    AssertionError: tick 4, clicked_at[0]: nothing under 16/17 ms and 4 under 33/34 ms
 
     Raises AssertionError too where the comparison would say nothing: fewer than one tick in a run,
     no frame taken from a profile, the same frames under two profiles (let it run for a second or
     more), a state that never changes. Raises ValueError for fewer than two profiles or
-    two of one name, and TypeError for values that ``==`` cannot compare.
+    two of one name, and what `StateHash.absorb` raises for values without an encoding.
     """
     __tracebackhide__ = True
     watched = [(profile, _Counter(profile.name)) for profile in profiles]
@@ -98,17 +101,23 @@ def assert_fps_invariant(
             "frame_profile(..., name=...) names one"
         )
     runs = [
-        (f"under {profile.name}", _states(run(profile._watched(counter.see))))
+        (f"under {profile.name}", partial(run, profile._watched(counter.see)))
         for profile, counter in watched
     ]
-    _refuse_equal_frames([counter for _, counter in watched])
-    _compare(runs)
+    _compare(runs, lambda: _refuse_equal_frames([counter for _, counter in watched]))
 
 
-def assert_deterministic(run: Callable[[], Iterable[State]], runs: int = 8) -> None:
+def assert_deterministic(
+    run: Callable[[], Iterable[State]],
+    runs: int = 8,
+    *,
+    processes: int = 0,
+    both_cores: bool = False,
+) -> None:
     """Fail unless ``run`` goes through the same states, tick by tick, every time.
 
-    ``run`` makes a new game and returns or yields its states, as for `assert_fps_invariant`.
+    ``run`` makes a new game and returns or yields its states, as for `assert_fps_invariant`. It is
+    called ``runs`` times in this process.
 
     >>> from itertools import count
     >>> spawned = count()                        # the fault: a counter that outlives the game
@@ -118,25 +127,40 @@ def assert_deterministic(run: Callable[[], Iterable[State]], runs: int = 8) -> N
     >>> assert_deterministic(run)
     Traceback (most recent call last):
         ...
-    AssertionError: tick 2, field 'enemy': 0 in run 1 and 1 in run 2
+    AssertionError: tick 2, enemy: 0 in run 1 and 1 in run 2
 
-    All runs share this process, and so whatever is fixed for a process: the seed of ``hash`` above
-    all. What iterates over a set of strings may pass here and differ on the next start; compare
-    digests between processes for that.
+    With ``processes=4`` it is called once more in each of four new processes, which have different
+    seeds of ``hash``. A game that iterates over a set of strings, or orders objects by their
+    address, may pass in one process and diverge between two. With ``both_cores=True`` every other
+    process uses the reference core and the rest the native one. ``run`` must then be a function at
+    the top of a module; the processes have this one's ``sys.path``.
 
     Raises AssertionError too for runs without a tick and for a state that never changes, ValueError
-    for fewer than two runs, and TypeError for values that ``==`` cannot compare.
+    for fewer than two runs, for one process, and for a ``run`` that another process cannot import,
+    and what `StateHash.absorb` raises for values without an encoding.
     """
     __tracebackhide__ = True
     if runs < 2:
         raise ValueError(f"runs must be at least 2, not {runs}; one run is equal to itself")
-    _compare([(f"in run {number}", _states(run())) for number in range(1, runs + 1)])
-
-
-def _states(run: Iterable[State]) -> list[_Fields]:
-    return [
-        deepcopy(dict(state) if isinstance(state, Mapping) else {"value": state}) for state in run
-    ]
+    if processes < 0 or processes == 1 or (both_cores and not processes):
+        raise ValueError(
+            f"processes must be 0 or at least 2, not {processes}"
+            f"{', with both_cores=True at least 2' if both_cores else ''}; one is equal to itself"
+        )
+    job = job_of(run) if processes else {}
+    _compare([(f"in run {number}", run) for number in range(1, runs + 1)])
+    if processes:
+        cores = ("native", "reference") if both_cores else (None, None)
+        started: list[Process] = []
+        try:
+            for number in range(processes):
+                started.append(Process(number + 1, job, cores[number % 2]))
+            report = compare(started)
+        finally:
+            for process in started:
+                process.close()
+        if report is not None:
+            _fail(report)
 
 
 def _refuse_equal_frames(profiles: list[_Counter]) -> None:
@@ -156,58 +180,57 @@ def _refuse_equal_frames(profiles: list[_Counter]) -> None:
             )
 
 
-def _compare(runs: list[tuple[str, list[_Fields]]]) -> None:
-    """Every run against the first; ``runs`` are how to call each and its states."""
+class _Kept:
+    """The states of a run: their digests, and their tables, packed."""
+
+    def __init__(self, states: Iterable[State]) -> None:
+        self.digests: list[int] = []
+        self._tables: list[bytes] = []
+        for tick, state in enumerate(states):
+            self.digests.append(digest_of(tick, state))
+            self._tables.append(compress(pickle.dumps(table_of(state)), 1))
+
+    def table(self, tick: int) -> Table:
+        found: Table = pickle.loads(decompress(self._tables[tick]))
+        return found
+
+
+def _compare(
+    runs: Sequence[tuple[str, Callable[[], Iterable[State]]]],
+    check: Callable[[], None] | None = None,
+) -> None:
+    """Every run against the first; ``runs`` are how to call each and what gives its states.
+    ``check`` is called when all have run."""
     __tracebackhide__ = True
-    for which, states in runs:
-        if not states:
-            _fail(f"nothing was compared: no tick {which}; let the game run longer")
-    (first, expected), *others = runs
-    for other, states in others:
-        for tick, (one, two) in enumerate(zip(expected, states, strict=False)):
-            _compare_fields(tick, first, one, other, two)
-        if len(states) != len(expected):
+    (first, run), *others = runs
+    kept = _Kept(run())
+    expected = kept.digests
+    _refuse_no_tick(first, len(expected))
+    for other, run in others:
+        ticks = 0
+        for tick, state in enumerate(run()):
+            ticks += 1
+            if tick < len(expected) and digest_of(tick, state) != expected[tick]:
+                _fail(difference(tick, kept.table(tick), first, table_of(state), other))
+        _refuse_no_tick(other, ticks)
+        if ticks != len(expected):
             _fail(
-                f"equal for {min(len(expected), len(states))} ticks, and then there are "
-                f"{len(expected)} ticks {first} and {len(states)} {other}"
+                f"equal for {min(len(expected), ticks)} ticks, and then there are "
+                f"{len(expected)} ticks {first} and {ticks} {other}"
             )
-    if all(
-        state.keys() == expected[0].keys()
-        and all(_same(field, state[field], expected[0][field]) for field in state)
-        for state in expected
-    ):
+    if check is not None:
+        check()
+    if len(set(expected)) == 1:
         _fail(
             f"nothing was compared: the state never changed in {len(expected)} ticks; "
             "let something happen, and let the state show it"
         )
 
 
-def _compare_fields(tick: int, first: str, one: _Fields, other: str, two: _Fields) -> None:
+def _refuse_no_tick(which: str, ticks: int) -> None:
     __tracebackhide__ = True
-    for field in one | two:
-        if field not in one or field not in two or not _same(field, one[field], two[field]):
-            values = [repr(state[field]) if field in state else _ABSENT for state in (one, two)]
-            _fail(f"tick {tick}, field {field!r}: {values[0]} {first} and {values[1]} {other}")
-
-
-def _same(field: str, one: Any, two: Any) -> bool:
-    """Equality, with a NaN equal to a NaN, also within tuples, lists and dicts: two runs that fail
-    alike are alike."""
-    try:
-        if one == two or (one != one and two != two):
-            return True
-        if type(one) is not type(two) or not isinstance(one, (tuple, list, dict)):
-            return False
-        if isinstance(one, dict):
-            return one.keys() == two.keys() and all(_same(field, one[k], two[k]) for k in one)
-        return len(one) == len(two) and all(
-            _same(field, a, b) for a, b in zip(one, two, strict=True)
-        )
-    except Exception as error:
-        raise TypeError(
-            f"field {field!r} holds a {type(one).__name__}, which == cannot compare ({error}); "
-            "give its bytes, a list, or a digest"
-        ) from error
+    if not ticks:
+        _fail(f"nothing was compared: no tick {which}; let the game run longer")
 
 
 def _fail(report: str) -> NoReturn:
