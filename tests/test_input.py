@@ -496,25 +496,20 @@ def test_stopping_twice_is_stopping_once() -> None:
 # Times.
 
 
-def test_timed_events_wait_in_the_order_of_their_times_and_of_their_arrival() -> None:
+def test_a_call_with_a_time_is_made_by_the_loop_that_places_it() -> None:
     controls = Input(["jump", "fire"], ["walk"], ["look"])
+    calls: list[tuple[int, Callable[[], object]]] = []
+    controls._later = lambda at, call: calls.append((at, call))
     controls.press("jump", at=30)
     controls.axis("walk", 0.5, at=20)
     controls.release("jump", at=30)
     controls.move("look", -4, at=10)
     controls.press("fire", at=20)
     controls.cancel("fire", at=40)
-    assert [tuple(event) for event in controls._timed] == [
-        (10, "move", "look", -4),
-        (20, "axis", "walk", 500),
-        (20, "press", "fire", 0),
-        (30, "press", "jump", 0),
-        (30, "release", "jump", 0),
-        (40, "cancel", "fire", 0),
-    ]
+    assert [at for at, _ in calls] == [30, 20, 30, 10, 20, 40]
     assert controls._take().is_neutral
-    for event in controls._timed:
-        controls._apply(event)
+    for _, call in calls:
+        call()
     assert controls._take() == TickInput(
         {
             "jump": ActionState(pressed=1, released=1),
@@ -525,27 +520,23 @@ def test_timed_events_wait_in_the_order_of_their_times_and_of_their_arrival() ->
     )
 
 
-def test_a_timed_cancel_of_everything_is_one_event_for_each_action() -> None:
+def test_a_timed_cancel_of_everything_cancels_each_action() -> None:
     controls = Input(["jump"], ["walk"])
+    calls: list[Callable[[], object]] = []
+    controls._later = lambda _, call: calls.append(call)
     controls.press("jump")
     controls.axis("walk", 1)
     controls.cancel(at=5)
-    for event in controls._timed:
-        controls._apply(event)
+    for call in calls:
+        call()
     assert controls._take() == TickInput({"jump": CANCEL, "walk": CANCEL})
 
 
-def test_an_event_of_a_stop_that_is_over_is_applied_as_if_time_were_stopped() -> None:
-    controls = Input(["jump"], ["walk"], ["look"])
-    controls.press("jump", at=5)
-    controls.axis("walk", 1, at=5)
-    controls.move("look", 5, at=5)
-    for event in controls._timed:
-        controls._apply_stopped(event)
+def test_a_time_without_a_loop_is_refused() -> None:
+    controls = Input(["jump"])
+    with pytest.raises(ValueError, match="at=5 needs the input of a session"):
+        controls.press("jump", at=5)
     assert controls._take().is_neutral
-    assert controls.blocked == {"jump", "walk"}
-    do(controls, "rp")
-    assert controls._take()["jump"] == PRESS, "and time was not stopped by it"
 
 
 # Names and values that are none.
@@ -635,10 +626,8 @@ def test_it_says_what_it_has() -> None:
     controls.press("jump")
     controls.press("fire")
     controls.cancel("fire")
-    controls.press("jump", at=7)
     assert repr(controls) == (
-        "<Input of 4 actions: {'fire': [0, 0, 0, 0, 1], 'jump': [1, 0, 1, 0, 0]}, "
-        "blocked: 'fire', 1 with a time>"
+        "<Input of 4 actions: {'fire': [0, 0, 0, 0, 1], 'jump': [1, 0, 1, 0, 0]}, blocked: 'fire'>"
     )
 
 
@@ -658,8 +647,6 @@ def busy() -> Input:
     controls.cancel("duck")
     controls.axis("turn", -1)
     controls.move("look", 3)
-    controls.press("fire", at=9)
-    controls.cancel("turn", at=9)
     return controls
 
 
@@ -670,7 +657,6 @@ def test_a_copy_is_a_snapshot() -> None:
         assert other == controls
         assert other.blocked == {"jump", "walk", "duck"}
         taken = other._take()
-        other._timed.clear()
         do(other, "p", "duck")
         assert other != controls
         assert controls == busy()
@@ -706,7 +692,6 @@ def test_a_saved_input_goes_on_where_it_was() -> None:
             "turn": [0, -1000, 0, 0, 0],
         },
         "stopped": False,
-        "timed": [[9, "press", "fire", 0], [9, "cancel", "turn", 0]],
     }
     restored = Input(["jump", "fire", "duck"], ["walk", "turn"], ["look"])
     do(restored, "p")
@@ -736,15 +721,6 @@ def test_a_saved_input_goes_on_where_it_was() -> None:
         {"pending": {"run": [0, 0, 1, 0, 0]}},
         {"pending": []},
         {"stopped": 1},
-        {"timed": None},
-        {"timed": [[9, "press", "fire"]]},
-        {"timed": [[9, "press", "walk", 0]]},
-        {"timed": [[9, "drop", "fire", 0]]},
-        {"timed": [[-1, "press", "fire", 0]]},
-        {"timed": [[9, "press", "fire", 0], [8, "press", "fire", 0]]},
-        {"timed": [[9, "move", "look", 2**31]]},
-        {"timed": [[9, "cancel", "run", 0]]},
-        {"timed": [[9, [], "look", 0]]},
     ],
 )
 def test_a_damaged_save_is_a_value_error_and_changes_nothing(damage: dict[str, Any]) -> None:

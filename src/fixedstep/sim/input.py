@@ -329,15 +329,6 @@ _BUTTON, _AXIS, _RELATIVE = "button", "axis", "relative axis"
 _METHODS = {_BUTTON: "press", _AXIS: "axis", _RELATIVE: "move"}
 
 
-class _Event(NamedTuple):
-    """A call with ``at=``, checked, that waits for its time."""
-
-    at: int
-    verb: str
-    name: str
-    value: int
-
-
 class Input:
     """Collects what devices report in frames, and gives it to ticks.
 
@@ -447,7 +438,7 @@ class Input:
         if at is None:
             self._press(name)
         else:
-            self._queue(at, "press", name)
+            self._queue(at, self._press, name)
 
     def release(self, name: str, at: SupportsIndex | None = None) -> None:
         """A button went up: call it for a key-up event.
@@ -459,7 +450,7 @@ class Input:
         if at is None:
             self._release(name)
         else:
-            self._queue(at, "release", name)
+            self._queue(at, self._release, name)
 
     def button(self, name: str, is_down: bool) -> None:
         """Report whether a button is down: call it in every frame, with what the device says.
@@ -507,7 +498,7 @@ deflection
         if at is None:
             self._axis(name, thousandths)
         else:
-            self._queue(at, "axis", name, thousandths)
+            self._queue(at, self._axis, name, thousandths)
 
     def move(self, name: str, delta: SupportsIndex, at: SupportsIndex | None = None) -> None:
         """Move a relative axis by ``delta``, an integer in the device's own unit.
@@ -526,7 +517,7 @@ deflection
         if at is None:
             self._move(name, distance)
         else:
-            self._queue(at, "move", name, distance)
+            self._queue(at, self._move, name, distance)
 
     def cancel(self, *names: str, at: SupportsIndex | None = None) -> None:
         """Void what is held, deflected or pending, of these actions or of all.
@@ -549,12 +540,11 @@ deflection
         for name in names:
             if type(name) is not str or name not in self._kinds:
                 raise self._wrong(name)
-        when = None if at is None else timestamp(at, "at")
-        for name in names or self._kinds:
-            if when is None:
+        if at is None:
+            for name in names or self._kinds:
                 self._cancel(name)
-            else:
-                self._queue(when, "cancel", name)
+        else:
+            self._queue(at, self.cancel, *names)
 
     def held(self, name: str) -> bool:
         """Whether the next tick will see this button held.
@@ -618,20 +608,6 @@ deflection
                 del following[name]
         self._once.clear()
         return taken
-
-    def _apply(self, event: _Event) -> None:
-        """What the call that made the event would have done without ``at``."""
-        _, verb, name, value = event
-        if verb == "press":
-            self._press(name)
-        elif verb == "release":
-            self._release(name)
-        elif verb == "axis":
-            self._axis(name, value)
-        elif verb == "move":
-            self._move(name, value)
-        else:
-            self._cancel(name)
 
     def _stop(self) -> None:
         """Time stops: what is held or deflected is blocked, what is pending is void."""
@@ -721,13 +697,13 @@ deflection
         self._active = self._active.copy()
         self._taken = None
 
-    def _queue(self, at: SupportsIndex, verb: str, name: str, value: int = 0) -> None:
-        event = _Event(timestamp(at, "at"), verb, name, value)
+    def _queue(self, at: SupportsIndex, call: Callable[..., None], *arguments: object) -> None:
+        when = timestamp(at, "at")
         if self._later is None:
             raise ValueError(
-                f"at={event.at} needs the input of a session, which places it; leave at= out"
+                f"at={when} needs the input of a session, which places it; leave at= out"
             )
-        self._later(event.at, partial(self._apply, event))
+        self._later(when, partial(call, *arguments))
 
     def _wrong(self, name: object, kind: str = "action") -> ValueError:
         """The error for a name that is no action, or one of another kind."""
