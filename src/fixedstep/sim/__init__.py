@@ -15,6 +15,6 @@ from .timers import (
     TickExhausted,
     Timer,
     TimerId,
-    TimerOverflow,
     TimerQueue,
+    TimerQueueFull,
 )
