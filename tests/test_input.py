@@ -663,6 +663,13 @@ def test_a_copy_is_a_snapshot() -> None:
         assert controls._take() == taken
 
 
+def test_a_pickle_is_a_snapshot_and_a_damaged_one_is_refused() -> None:
+    saved = pickle.dumps(busy())
+    assert pickle.loads(saved) == busy()
+    with pytest.raises(ValueError, match="an input has down, blocked"):
+        pickle.loads(saved.replace(b"blocked", b"blocker"))
+
+
 def test_inputs_are_equal_by_names_and_state() -> None:
     assert busy() == busy()
     assert busy() != "busy"

@@ -762,6 +762,10 @@ deflection
         }
         self._stopped = stopped
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        names = self.buttons, self.axes, self.relative
+        return _restored, (*names, self._dead_zones, self._state())
+
     def __copy__(self) -> Input:
         """A snapshot: what is taken from the one stays in the other."""
         copied = object.__new__(Input)
@@ -792,6 +796,19 @@ deflection
         active = TickInput._of(self._neutral._actions, self._active).to_dict()
         blocked = f", blocked: {_listed(sorted(self._blocked))}" if self._blocked else ""
         return f"<Input of {len(self._kinds)} actions: {shown(active)}{blocked}>"
+
+
+def _restored(
+    buttons: Iterable[str],
+    axes: Iterable[str],
+    relative: Iterable[str],
+    dead_zones: Mapping[str, int],
+    state: object,
+) -> Input:
+    """What a pickle of an Input calls."""
+    made = Input(buttons, axes, relative, dead_zones)
+    made._restore(state)
+    return made
 
 
 def _dead_zone(value: object) -> int:
