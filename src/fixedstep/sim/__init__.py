@@ -1,8 +1,12 @@
 """Games on top of the schedule: the game loop, sessions, input, timers, sounds, background work."""
 
+from .drawing import Interpolated
+from .due import due_times
 from .frame_clock import FrameClock, FrameSample
 from .game_loop import SHOW_CURRENT, Fault, FrameReport, GameLoop, GameStateError
+from .history import ArrayHistory, History
 from .input import CANCEL, NEUTRAL, PRESS, RELEASE, ActionState, Input, TickInput
+from .interpolation import progress, progress_exact
 from .mailbox import Completion, Mailbox, MailboxClosed, MailboxFull, Stale, Ticket
 from .outbox import Outbox, OutboxFull, Request
 from .recordable import check_recordable
