@@ -146,6 +146,15 @@ def test_an_object_without_a_hash_that_holds_whole_numbers_is_put_back_exactly()
         rect.topleft = (-3, 7)
 
 
+def test_attributes_that_overlap_are_put_back_too() -> None:
+    rect = WholeRect(0, 0)
+    moving = Interpolated([rect], ("x", "topleft"))
+    moving.capture()
+    rect.topleft = (8, 6)
+    assert drawn(moving, 0.5, lambda: rect.topleft) != (8, 6)
+    assert rect == WholeRect(8, 6)
+
+
 def test_a_name_with_dots_moves_what_belongs_to_an_object() -> None:
     sprite = Sprite(rect=WholeRect(0, 0), body=Sprite(place=Sprite(z=1.0)))
     moving = Interpolated([sprite], ("rect.x", "body.place.z"))

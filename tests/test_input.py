@@ -198,6 +198,20 @@ def test_ticks_that_see_the_same_see_the_same_object() -> None:
     assert (controls._take()["jump"], third["jump"]) == (RELEASE, HELD)
 
 
+def test_what_comes_later_does_not_change_an_input_that_was_given_out() -> None:
+    for change in ("r", "p"):
+        controls = Input(["jump", "fire"])
+        controls.press("fire")
+        do(controls, "p" if change == "r" else "")
+        controls._take()
+        taken = controls._take()
+        before = dict(taken)
+        do(controls, change)
+        controls.cancel("fire")
+        assert dict(taken) == before
+        assert controls._take() != taken
+
+
 def test_an_axis_is_rounded_to_thousandths_and_stays() -> None:
     controls = Input(axes=["walk"], dead_zone=0)
     for value, expected in [
@@ -340,6 +354,14 @@ def test_a_deflected_stick_is_blocked_by_a_cancel_until_it_rests() -> None:
     controls.axis("walk", 0.015)
     controls.axis("walk", 0.3)
     assert controls._take()["walk"] == ActionState(axis=300)
+
+
+def test_an_axis_that_moved_and_rested_again_after_a_cancel_is_cancelled_all_the_same() -> None:
+    controls = Input(axes=["walk"])
+    for value in (0.8, None, 0, 0.8, 0):
+        controls.cancel() if value is None else controls.axis("walk", value)
+    assert controls._take()["walk"] == CANCEL
+    assert controls._take().is_neutral
 
 
 def test_a_cancel_of_one_action_leaves_the_others() -> None:

@@ -296,6 +296,27 @@ def test_only_confirmed_ticks_are_delivered_and_only_others_begin_again() -> Non
     assert kinds(outbox.deliver()) == ["next"]
 
 
+def test_delivering_fewer_ticks_than_before_lets_none_of_them_begin_again() -> None:
+    outbox = Outbox()
+    for number in (40, 41):
+        tick(outbox, number, number)
+    outbox.deliver()
+    outbox.deliver(through=39)
+    with pytest.raises(ValueError, match="must be after 41"):
+        outbox.begin_tick(41)
+
+
+def test_a_tick_that_failed_when_it_ran_again_may_run_once_more() -> None:
+    outbox = Outbox()
+    for number in (40, 41, 42):
+        tick(outbox, number, number)
+    outbox.begin_tick(41)
+    outbox.discard()
+    assert kinds(outbox.deliver()) == [40]
+    tick(outbox, 41, "right")
+    assert kinds(outbox.deliver()) == ["right"]
+
+
 def test_required_requests_that_a_rollback_discards_hold_no_room() -> None:
     outbox = Outbox(capacity=2)
     tick(outbox, 0, required=("a", "b"))

@@ -655,7 +655,7 @@ deflection
         dead_zone = self._dead_zones[name]
         if -dead_zone <= thousandths <= dead_zone:
             thousandths = 0
-        if self._stopped and thousandths:
+        if self._stopped:
             self._blocked.add(name)
         if name in self._blocked:
             if not thousandths:
