@@ -8,7 +8,7 @@ import pickle
 import subprocess
 import sys
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -17,7 +17,10 @@ from hypothesis import strategies as st
 
 from fixedstep import FrameLoop, Rate, StateHash, StepBudget, Timestamp, Timestep
 from fixedstep.sim import history as module
-from fixedstep.sim.history import ArrayHistory, History
+from fixedstep.sim.history import ArrayHistory, History, Number
+
+if TYPE_CHECKING:
+    from tests.conftest import Core
 
 ALMOST_ONE = 1 - 2**-24  # the largest alpha of a plan
 
@@ -32,7 +35,7 @@ fractions = st.tuples(st.integers(1, 2**64 - 1), st.integers(0, 2**64 - 1)).map(
 def test_the_examples_are_true() -> None:
     results = doctest.testmod(module)
     assert results.failed == 0
-    assert results.attempted >= 18
+    assert results.attempted >= 17
 
 
 def moved(before: Any, now: Any) -> Any:
@@ -48,7 +51,7 @@ def moved(before: Any, now: Any) -> Any:
 def test_what_has_just_appeared_does_not_come_from_anywhere() -> None:
     history = History((7, 8))
     assert history.previous == history.current == (7, 8)
-    assert [history.sample(alpha) for alpha in (0, 0.5, 1)] == [(7, 8)] * 3
+    assert [history.at(alpha) for alpha in (0, 0.5, 1)] == [(7, 8)] * 3
 
 
 def test_a_tick_begins_where_the_last_one_ended() -> None:
@@ -66,38 +69,38 @@ def test_several_moves_of_one_tick_are_drawn_as_one() -> None:
     history.capture()
     for value in (10, 40, 20):
         history.set(value)
-    assert (history.previous, history.sample(0.5)) == (0, 10.0)
+    assert (history.previous, history.at(0.5)) == (0, 10.0)
 
 
 def test_a_teleport_is_not_drawn_half_way() -> None:
     history = moved((0, 0), (1, 1))
     history.teleport((900, 900))
-    assert [history.sample(alpha) for alpha in (0, 0.25, 1)] == [(900, 900)] * 3
+    assert [history.at(alpha) for alpha in (0, 0.25, 1)] == [(900, 900)] * 3
     history.capture()
     history.set((902, 900))
-    assert history.sample(0.5) == (901.0, 900), "and motion goes on from there"
+    assert history.at(0.5) == (901.0, 900), "and motion goes on from there"
     untold = moved((0, 0), (900, 900))
-    assert untold.sample(0.5) == (450.0, 450.0), "which set alone would have drawn"
+    assert untold.at(0.5) == (450.0, 450.0), "which set alone would have drawn"
 
 
 def test_motion_after_a_teleport_in_one_tick_is_drawn_from_its_end() -> None:
     history = moved(0, 5)
     history.teleport(100)
     history.set(104)
-    assert history.sample(0.5) == 102.0
+    assert history.at(0.5) == 102.0
 
 
 def test_alpha_at_its_ends_shows_exactly_what_is_and_was() -> None:
     """While paused or faulted: also where a float could not say it."""
     for value in (2**53 + 1, Fraction(1, 3), 0.1):
-        for shown in (moved(value - 1, value).sample(1), moved(value, value - 1).sample(0)):
+        for shown in (moved(value - 1, value).at(1), moved(value, value - 1).at(0)):
             assert shown == value
             assert type(shown) is type(value)
 
 
 @given(before=reals, now=reals, alpha=shares)
 def test_a_sample_lies_between_its_ends(before: Any, now: Any, alpha: float) -> None:
-    drawn = moved(before, now).sample(alpha)
+    drawn = moved(before, now).at(alpha)
     assert min(before, now) <= drawn <= max(before, now)
     if before == now or alpha == 1:
         assert drawn == now
@@ -108,24 +111,28 @@ def test_a_sample_lies_between_its_ends(before: Any, now: Any, alpha: float) -> 
 @given(before=st.integers(-(10**6), 10**6), now=st.integers(-(10**6), 10**6), alpha=shares)
 def test_a_sample_is_the_exact_point_but_for_rounding(before: int, now: int, alpha: float) -> None:
     exact = before + (now - before) * Fraction(alpha)
-    assert abs(Fraction(moved(before, now).sample(alpha)) - exact) <= Fraction(1, 2**31)
+    assert abs(Fraction(moved(before, now).at(alpha)) - exact) <= Fraction(1, 2**31)
 
 
 def test_a_type_checker_knows_what_a_sample_is() -> None:
-    number: float = History(3).sample(0.5)
-    numbers: tuple[float, ...] = History((3, 4.5)).sample(0.5)
-    floor: int = History(3).sample_floor(1, 2)
-    floors: tuple[int, ...] = History((3, 4)).sample_floor(1, 2)
+    number: float = History(3).at(0.5)
+    numbers: tuple[float, ...] = History((3, 4.5)).at(0.5)
+    floor: int = History(3).floor_at(0.5)
+    floors: tuple[int, ...] = History((3, 4)).floor_at(0.5)
     assert (number, numbers, floor, floors) == (3, (3, 4.5), 3, (3, 4))
+    plan = FrameLoop(Timestep(30), start=Timestamp(0)).begin_frame(Timestamp(10))
+    exact: Number = History(3).at(plan)
+    exacts: tuple[Number, ...] = History((3, 4.5)).at(plan)
+    assert (exact, exacts, History(3).floor_at(plan)) == (3, (3, 4.5), 3)
 
 
 def test_sampling_never_writes_back() -> None:
     history = moved((0, 10), (4, 20))
     before = history.previous, history.current
     for alpha in (0, 0.25, 0.5, ALMOST_ONE, 1):
-        history.sample(alpha)
-        history.sample_exact(1, 3)
-        history.sample_floor(1, 3)
+        history.at(alpha)
+        history.at(Fraction(1, 3))
+        history.floor_at(Fraction(1, 3))
     assert (history.previous, history.current) == before == ((0, 10), (4, 20))
 
 
@@ -139,7 +146,7 @@ def digests(hz: int, sampled: bool, written_back: bool = False) -> list[int]:
             x.set(x.current + tick * 7 % 13)
             found.append(StateHash().absorb_i64(int(x.current)).finish())
         if sampled:
-            drawn = x.sample(plan.alpha())
+            drawn = x.at(plan.alpha())
             if written_back:
                 x.set(int(drawn))
     return found
@@ -161,77 +168,102 @@ def test_a_point_in_integers_is_exact() -> None:
     plan = loop.begin_frame(Timestamp(40))
     assert plan.remainder == 10
     history = moved((100, -7, 5), (110, 3, 5))
-    assert history.sample_exact(plan.remainder, 30) == (Fraction(310, 3), Fraction(-11, 3), 5)
-    assert history.sample_floor(plan.remainder, 30) == (103, -4, 5)
+    assert history.at(plan) == (Fraction(310, 3), Fraction(-11, 3), 5)
+    assert history.floor_at(plan) == (103, -4, 5)
+    assert history.at(plan) != history.at(plan.alpha())
+
+
+@pytest.mark.parametrize("rate", [Rate(60), Rate(60_000, 1_001), Timestep(16_666_667)])
+def test_a_plan_is_drawn_at_its_remainder_whatever_its_unit(core: Core, rate: Any) -> None:
+    loop = core.FrameLoop(rate, start=Timestamp(0))
+    plan = loop.begin_frame(Timestamp(20_000_000))
+    unit = rate.nanos if isinstance(rate, Timestep) else rate.denominator * 10**9
+    assert moved(0, unit).at(plan) == plan.remainder > 0
+    assert moved(0, 10**6).at(plan) == Fraction(10**6 * plan.remainder, unit)
+
+
+class Report(NamedTuple):
+    """What `History` reads of the report of a frame."""
+
+    plan: Any
+    alpha: float
+
+
+def test_a_report_is_drawn_at_its_plan_or_shows_the_current_value(core: Core) -> None:
+    loop = core.FrameLoop(Timestep(30), start=Timestamp(0))
+    plan = loop.begin_frame(Timestamp(40))
+    history = moved((0, 0.0), (3, 3.0))
+    report: Any = Report(plan, plan.alpha())
+    assert history.at(report) == (1, 1.0)
+    paused: Any = Report(plan, 1.0)
+    assert history.at(paused) == (3, 3.0)
+    assert ArrayHistory([3.0]).at(paused).tolist() == [3.0]
 
 
 def test_rounding_down_has_no_seam_at_zero() -> None:
     """Truncation would draw pixel 0 for two pixels' time."""
     history = moved(-3, 3)
-    assert [history.sample_floor(n, 12) for n in range(13)] == [
+    assert [history.floor_at(Fraction(n, 12)) for n in range(13)] == [
         -3, -3, -2, -2, -1, -1, 0, 0, 1, 1, 2, 2, 3,
     ]  # fmt: skip
-    assert [int(history.sample(n / 12)) for n in range(13)].count(0) == 3
+    assert [int(history.at(n / 12)) for n in range(13)].count(0) == 3
 
 
 @given(before=whole, now=whole, share=fractions)
 def test_exact_samples_agree_with_fractions(before: int, now: int, share: tuple[int, int]) -> None:
     history = moved(before, now)
     exact = before + (now - before) * Fraction(*share)
-    assert history.sample_exact(*share) == exact
-    assert history.sample_floor(*share) == exact.numerator // exact.denominator
-    assert type(history.sample_floor(*share)) is int
-    assert history.sample_exact(0, share[1]) == before
-    assert history.sample_exact(share[1], share[1]) == now
+    assert history.at(Fraction(*share)) == exact
+    assert history.floor_at(Fraction(*share)) == exact.numerator // exact.denominator
+    assert type(history.floor_at(Fraction(*share))) is int
+    assert history.at(0) == before
+    assert history.at(Fraction(1)) == now
 
 
 def test_a_fraction_is_sampled_exactly_too() -> None:
     history = moved(Fraction(1, 3), Fraction(2, 3))
-    assert history.sample_exact(1, 2) == Fraction(1, 2)
-    assert history.sample_floor(1, 2) == 0
+    assert history.at(Fraction(1, 2)) == Fraction(1, 2)
+    assert history.floor_at(Fraction(1, 2)) == 0
 
 
 def test_a_point_that_is_whole_is_an_int() -> None:
-    found = moved(0, 10).sample_exact(1, 2)
+    found = moved(0, 10).at(Fraction(1, 2))
     assert (found, type(found)) == (5, int)
 
 
-@pytest.mark.parametrize(("before", "now"), [(0.0, 1), (0, 1.0), ((0, 0), (1, 0.5))])
-def test_a_float_has_no_exact_points(before: Any, now: Any) -> None:
-    history = moved(before, now)
-    for sample in (history.sample_exact, history.sample_floor):
-        with pytest.raises(TypeError, match="values must be whole numbers or Fractions"):
-            sample(1, 2)
-
-
-@pytest.mark.parametrize(
-    ("numerator", "denominator", "error"),
-    [(1, 0, ValueError), (3, 2, ValueError), (-1, 2, OverflowError), (1, 2**64, OverflowError),
-     (0.5, 1, TypeError), (1, None, TypeError)],
-)  # fmt: skip
-def test_a_share_that_is_none_is_refused(
-    numerator: Any, denominator: Any, error: type[Exception]
-) -> None:
-    with pytest.raises(error, match=r"(numerator|denominator) must be"):
-        moved(0, 1).sample_exact(numerator, denominator)
+@pytest.mark.parametrize(("before", "now"), [(0.0, 1), (0, 1.0)])
+def test_a_float_among_the_values_makes_the_point_a_float(before: Any, now: Any) -> None:
+    drawn = moved(before, now).at(Fraction(1, 3))
+    assert (drawn, type(drawn)) == (1 / 3, float)
+    assert moved((before, 0), (now, 1)).at(Fraction(1, 3)) == (1 / 3, Fraction(1, 3))
 
 
 # what is refused
 
-BAD_ALPHAS: list[Any] = [-0.001, 1.001, 2, float("nan"), float("inf"), "0.5", None, 1j]
+BAD_ALPHAS: list[Any] = [
+    Fraction(4, 3),
+    -0.001,
+    1.001,
+    2,
+    float("nan"),
+    float("inf"),
+    "0.5",
+    None,
+    1j,
+]
 
 
 @pytest.mark.parametrize("alpha", BAD_ALPHAS)
 def test_an_alpha_that_is_none_is_refused(alpha: Any) -> None:
     for history in (moved(0, 1), ArrayHistory([0.0])):
         with pytest.raises((TypeError, ValueError), match="alpha must be"):
-            history.sample(alpha)
+            history.at(alpha)
 
 
-@pytest.mark.parametrize("alpha", [np.float32(0.25), Fraction(1, 4), np.float64(0.25)])
+@pytest.mark.parametrize("alpha", [np.float32(0.25), np.float64(0.25)])
 def test_an_alpha_is_any_number(alpha: Any) -> None:
-    assert moved(0, 4).sample(alpha) == 1.0
-    assert type(moved(0, 4).sample(alpha)) is float
+    assert moved(0, 4).at(alpha) == 1.0
+    assert type(moved(0, 4).at(alpha)) is float
 
 
 @pytest.mark.parametrize("value", [[1, 2], "1", None, {1}, (1, "2"), ((1, 2), 3), 1j])
@@ -263,11 +295,11 @@ def test_a_copy_goes_its_own_way(make: Any, how: Any) -> None:
     history, expected = make(), [2.0, 1.0]
     twin = how(history)
     assert type(twin) is type(history)
-    assert np.array_equal(twin.sample(0.5), history.sample(0.5))
+    assert np.array_equal(twin.at(0.5), history.at(0.5))
     twin.capture()
     twin.set(twin.current + 8)
-    assert np.array_equal(np.atleast_1d(history.sample(0.5)), expected[: np.size(history.current)])
-    assert np.atleast_1d(twin.sample(0.5))[0] == 8.0
+    assert np.array_equal(np.atleast_1d(history.at(0.5)), expected[: np.size(history.current)])
+    assert np.atleast_1d(twin.at(0.5))[0] == 8.0
     assert np.atleast_1d(twin.previous)[0] == 4
 
 
@@ -289,8 +321,8 @@ def test_an_array_samples_as_its_rows_do_one_by_one(
     rows: list[tuple[float, float]], alpha: float
 ) -> None:
     before, now = zip(*rows, strict=True)
-    drawn = moved_rows(before, now).sample(alpha)
-    assert drawn.tolist() == [moved(*row).sample(alpha) for row in rows]
+    drawn = moved_rows(before, now).at(alpha)
+    assert drawn.tolist() == [moved(*row).at(alpha) for row in rows]
 
 
 def test_a_hundred_thousand_entities_move_jump_and_appear() -> None:
@@ -307,8 +339,8 @@ def test_a_hundred_thousand_entities_move_jump_and_appear() -> None:
     positions.current += velocity
     positions.teleport(jumps, [5_000.0, 5_000.0])
     places = generator.uniform(0, 1, (int(spawns.sum()), 2))
-    positions.spawn(np.flatnonzero(spawns), places)
-    drawn = positions.sample(0.25)
+    positions.teleport(np.flatnonzero(spawns), places)
+    drawn = positions.at(0.25)
     still = ~(jumps | spawns)
     assert np.allclose(drawn[still], (start + velocity * 0.25)[still], rtol=0, atol=1e-9)
     assert (drawn[jumps] == 5_000).all()
@@ -322,7 +354,7 @@ def test_rows_that_motion_moved_may_be_declared_a_jump() -> None:
     """A portal finds out after motion that the way was none."""
     positions = moved_rows([[0.0, 0.0], [0.0, 0.0]], [[9.0, 9.0], [9.0, 9.0]])
     positions.teleport([True, False])
-    assert positions.sample(0.5).tolist() == [[9.0, 9.0], [4.5, 4.5]]
+    assert positions.at(0.5).tolist() == [[9.0, 9.0], [4.5, 4.5]]
     assert positions.current.tolist() == [[9.0, 9.0], [9.0, 9.0]]
 
 
@@ -330,7 +362,7 @@ def test_rows_that_motion_moved_may_be_declared_a_jump() -> None:
 def test_rows_are_named_by_a_mask_or_by_number(where: Any) -> None:
     positions = moved_rows([0.0, 0.0, 0.0], [1.0, 1.0, 1.0])
     positions.teleport(where, [7.0, 8.0])
-    assert positions.sample(0.5).tolist() == [0.5, 7.0, 8.0]
+    assert positions.at(0.5).tolist() == [0.5, 7.0, 8.0]
 
 
 @pytest.mark.parametrize("where", [[], [False] * 3, np.array([], int)])
@@ -338,7 +370,7 @@ def test_no_rows_are_no_trouble(where: Any) -> None:
     positions = moved_rows([0.0, 0.0, 0.0], [1.0, 1.0, 1.0])
     positions.teleport(where)
     positions.teleport(where, 5.0)
-    assert positions.sample(0.5).tolist() == [0.5] * 3
+    assert positions.at(0.5).tolist() == [0.5] * 3
 
 
 def test_sampling_an_array_never_writes_back() -> None:
@@ -346,9 +378,9 @@ def test_sampling_an_array_never_writes_back() -> None:
     before, now = positions.previous.copy(), positions.current.copy()
     own = np.empty((4, 2))
     for alpha in (0, 0.5, 1):
-        drawn = positions.sample(alpha)
+        drawn = positions.at(alpha)
         drawn += 100
-        assert positions.sample(alpha, out=own) is own
+        assert positions.at(alpha, out=own) is own
         own += 100
     assert np.array_equal(positions.previous, before)
     assert np.array_equal(positions.current, now)
@@ -363,23 +395,23 @@ def test_the_history_is_no_place_to_sample_into(part: str) -> None:
     if part == "half of current":
         positions = moved_rows([0.0] * 4, [2.0] * 4)
         out = positions.current[:]
-    with pytest.raises(ValueError, match="sampling must not write back"):
-        positions.sample(0.5, out=out)
+    with pytest.raises(ValueError, match="drawing must not change it"):
+        positions.at(0.5, out=out)
     assert (positions.previous.tolist(), positions.current.tolist()) == ([0.0] * 4, [2.0] * 4)
 
 
 @pytest.mark.parametrize("out", [np.empty(3), np.empty((2, 4)), np.empty(4, np.float32)])
 def test_an_array_to_sample_into_must_fit(out: Any) -> None:
     with pytest.raises(ValueError, match="out must be float64 of shape"):
-        moved_rows([0.0] * 4, [2.0] * 4).sample(0.5, out=out)
+        moved_rows([0.0] * 4, [2.0] * 4).at(0.5, out=out)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_floats_keep_their_size(kind: Any) -> None:
     positions = moved_rows(np.zeros(3, kind), np.full(3, 4, kind))
     for alpha in (0, 0.25, 1):
-        assert positions.sample(alpha).dtype == kind
-    assert positions.sample(0.25).tolist() == [1.0] * 3
+        assert positions.at(alpha).dtype == kind
+    assert positions.at(0.25).tolist() == [1.0] * 3
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64])
@@ -387,11 +419,11 @@ def test_integers_are_sampled_as_floats_and_do_not_overflow(kind: Any) -> None:
     """From one end of an int8 to the other is further than an int8 can say."""
     low, high = np.iinfo(kind).min, np.iinfo(kind).max
     positions = moved_rows(np.array([low, 0], kind), np.array([high, 4], kind))
-    drawn = positions.sample(0.5)
+    drawn = positions.at(0.5)
     assert drawn.dtype == np.float64
     assert drawn[1] == 2.0
     assert abs(drawn[0]) <= 1.0
-    assert positions.sample(1).tolist() == [float(high), 4.0]
+    assert positions.at(1).tolist() == [float(high), 4.0]
     assert positions.current.dtype == kind
 
 
@@ -422,7 +454,7 @@ def test_current_can_be_assigned_and_written_in_place() -> None:
         (lambda h: h.teleport([0.0], 1), TypeError, "a mask or numbers of rows"),
         (lambda h: h.teleport([0, 1], [[1, 1]] * 3), ValueError, r"of shape \(2, 2\)"),
         (lambda h: h.teleport([0, 1], 0.5), TypeError, "values must fit"),
-        (lambda h: h.spawn([0, 1], 2**40), OverflowError, "make the history of int64"),
+        (lambda h: h.teleport([0, 1], 2**40), OverflowError, "make the history of int64"),
     ],
 )
 def test_what_an_array_refuses_changes_nothing(
@@ -451,7 +483,7 @@ def test_without_numpy_the_plain_form_works_and_the_other_says_what_to_install()
 import sys
 sys.modules["numpy"] = None
 from fixedstep.sim.history import ArrayHistory, History
-print(History(3).sample(0.5))
+print(History(3).at(0.5))
 try:
     ArrayHistory([1.0])
 except ImportError as error:
@@ -469,7 +501,7 @@ def test_numpy_is_imported_when_it_is_needed_and_not_before() -> None:
     program = """
 import sys
 from fixedstep.sim.history import ArrayHistory, History
-History(3).sample(0.5)
+History(3).at(0.5)
 print("numpy" in sys.modules)
 ArrayHistory([1.0])
 print("numpy" in sys.modules)
@@ -481,7 +513,8 @@ print("numpy" in sys.modules)
 
 
 def test_it_says_what_it_holds() -> None:
-    assert repr(moved(3, 4)) == "<History: 3 to 4>"
+    assert repr(moved(3, 4)) == "History(4, previous=3)"
+    assert eval(repr(moved((1, 2), (3, 4)))) == moved((1, 2), (3, 4))
     assert repr(ArrayHistory(np.zeros((3, 2)))) == "<ArrayHistory: 3 rows of float64>"
 
 
@@ -493,7 +526,31 @@ class Place(NamedTuple):
 def test_a_sample_of_a_named_tuple_has_its_names() -> None:
     history = History(Place(0, 10))
     history.set(Place(4, 11))
-    assert history.sample(0.5) == Place(2.0, 10.5)
-    for sample in (history.sample(0.5), history.sample_exact(1, 2), history.sample_floor(1, 2)):
-        assert type(sample) is Place
-    assert history.sample_floor(1, 2) == Place(2, 10)
+    assert history.at(0.5) == Place(2.0, 10.5)
+    for drawn in (history.at(0.5), history.at(Fraction(1, 2)), history.floor_at(0.5)):
+        assert type(drawn) is Place
+    assert history.floor_at(0.5) == Place(2, 10)
+
+
+def test_histories_are_equal_by_both_values() -> None:
+    for made in (moved, moved_rows):
+        one = made([1, 2], [3, 4]) if made is moved_rows else made((1, 2), (3, 4))
+        assert one == copy.copy(one)
+        assert one == pickle.loads(pickle.dumps(one))
+        assert one != 3
+        before = copy.copy(one)
+        one.capture()
+        assert one != before, "the previous values differ"
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(one)
+    assert ArrayHistory([1]) != ArrayHistory([1.0])
+
+
+def test_a_saved_history_with_a_previous_value_of_another_shape_is_refused() -> None:
+    with pytest.raises(ValueError, match="must hold 2 numbers"):
+        History((3, 4), previous=(1, 2, 3))
+    saved = pickle.dumps(moved((10, 20), (30, 40)), 2)
+    damaged = saved.replace(b"K\x0aK\x14\x86", b"]]\x86")  # two lists in place of 10 and 20
+    assert damaged != saved
+    with pytest.raises(TypeError, match="must be a number"):
+        pickle.loads(damaged)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixedstep import Timestamp
-from fixedstep.sim import SpeedClock, progress, progress_exact
+from fixedstep import Rate, Timestamp
+from fixedstep.sim import GameLoop, progress, progress_exact
 
 MINUTE = 60 * 10**9
 U64_MAX = 2**64 - 1
@@ -64,14 +64,14 @@ def test_the_exact_form_sees_what_the_float_form_rounds_away() -> None:
     assert progress(U64_MAX - 1, 0, U64_MAX) == 1.0
 
 
-def test_it_takes_the_times_of_a_speed_clock() -> None:
-    clock = SpeedClock(MINUTE, base_rate=60, speeds=(Fraction(1, 7), 1))
-    clock.advance(Timestamp(271 * 10**9))
-    assert progress(clock.presentation, 1 * MINUTE, 1_081 * MINUTE) == 0.25
-    clock.set_speed(Fraction(1, 7))
-    clock.advance(Timestamp(clock.last + 1))
-    exactly = progress_exact(clock.presentation_exact, 1 * MINUTE, 1_081 * MINUTE)
-    assert exactly == Fraction(1, 4) + Fraction(60, 7 * 1_080 * MINUTE)
+def test_it_takes_the_presentation_time_of_a_game() -> None:
+    """A march of 18 hours that began at minute 1, 271 seconds later, at a minute a second."""
+    game = GameLoop(None, Rate(1), tick_length=MINUTE, budget=1_000, max_delta=None)
+    for now in (0, 271 * 10**9):
+        game.begin_frame(Timestamp(now))
+    assert progress(game.presentation_time, 1 * MINUTE, 1_081 * MINUTE) == 0.25
+    game.begin_frame(Timestamp(272 * 10**9 - 500_000_000))
+    assert progress_exact(game.presentation_time, 1 * MINUTE, 1_081 * MINUTE) == Fraction(541, 2160)
 
 
 @given(at=times, one=times, other=times)

@@ -35,8 +35,8 @@ from fixedstep.sim.timers import (
     TickExhausted,
     Timer,
     TimerId,
-    TimerOverflow,
     TimerQueue,
+    TimerQueueFull,
 )
 
 U64_MAX = 2**64 - 1
@@ -409,7 +409,7 @@ def test_a_full_queue_refuses_and_loses_nothing() -> None:
     queue = TimerQueue[str](2)
     first, _ = queue.schedule(0, 5, "a"), queue.schedule(0, 5, "b")
     before = list(queue)
-    with pytest.raises(TimerOverflow, match=r"'c' found no room: 2 timers wait"):
+    with pytest.raises(TimerQueueFull, match=r"'c' found no room: 2 timers wait"):
         queue.schedule(0, 5, "c")
     assert list(queue) == before
     assert queue.cancel(first)
@@ -418,7 +418,7 @@ def test_a_full_queue_refuses_and_loses_nothing() -> None:
 
 
 def test_overflow_is_a_fault_and_no_bad_argument() -> None:
-    assert issubclass(TimerOverflow, RuntimeError)
+    assert issubclass(TimerQueueFull, RuntimeError)
     assert issubclass(TickExhausted, OverflowError)
 
 
@@ -567,7 +567,7 @@ def test_a_loaded_queue_fires_as_if_it_had_never_been_saved() -> None:
     trap = timers.schedule(0, 20, "trap", period=20)
     for tick in range(91):
         timers.begin_tick(tick)
-    loaded = TimerQueue.from_plain(json.loads(json.dumps(timers.plain())))
+    loaded = TimerQueue.from_dict(json.loads(json.dumps(timers.to_dict())))
     anew = TimerQueue[str](capacity=8)
     for timer in timers:
         anew.schedule(90, timer.due_tick - 90, timer.payload, period=timer.period)
@@ -605,13 +605,54 @@ def test_a_damaged_queue_is_refused(change: dict[str, Any]) -> None:
     timers = TimerQueue[str](capacity=8)
     timers.schedule(0, 30, "wave", period=60)
     timers.schedule(0, 90, "boss")
-    assert list(TimerQueue.from_plain(timers.plain())) == list(timers)
+    assert list(TimerQueue.from_dict(timers.to_dict())) == list(timers)
     with pytest.raises(ValueError, match=r"must be|a queue has|a timer has"):
-        TimerQueue.from_plain(timers.plain() | change)
+        TimerQueue.from_dict(timers.to_dict() | change)
     wrongs: list[Any] = [None, [], {}]
     for wrong in wrongs:
         with pytest.raises(ValueError, match="a queue has capacity, generation"):
-            TimerQueue.from_plain(wrong)
+            TimerQueue.from_dict(wrong)
+
+
+def test_queues_are_equal_if_the_same_timers_wait_under_the_same_ids() -> None:
+    def made(*delays: int) -> TimerQueue[str]:
+        queue = TimerQueue[str](capacity=32)
+        for delay in delays:
+            queue.schedule(0, delay, "wave", period=60)
+        return queue
+
+    one, other = made(30, 90), made(30, 90)
+    assert one == other
+    assert one != made(90, 30)
+    assert one != made(30)
+    assert one != "queue"
+    one.begin_tick(30)
+    assert one != other
+    other.begin_tick(30)
+    assert one == other
+    for queue in (one, other):  # the one has a dead entry in its heap, the other has not
+        queue.cancel(queue.schedule(30, 5, "spark"))
+    other._heap = [entry for entry in other._heap if entry[1] < 2]
+    assert one == other
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(one)
+
+
+def test_a_queue_survives_pickle_and_deepcopy_and_a_damaged_pickle_is_refused() -> None:
+    queue = TimerQueue[list[int]](capacity=8)
+    first = queue.schedule(0, 30, [1], period=60)
+    queue.schedule(0, 90, [2])
+    queue.begin_tick(30)
+    for twin in (pickle.loads(pickle.dumps(queue)), copy.deepcopy(queue)):
+        assert twin == queue
+        assert [timer.payload for timer in twin.begin_tick(90)] == [[1], [2]]
+        assert twin.cancel(first)
+        assert twin != queue
+    damaged = pickle.dumps(queue).replace(b"capacity", b"capacitz")
+    with pytest.raises(ValueError, match="a queue has capacity"):
+        pickle.loads(damaged)
+    shared = next(iter(copy.deepcopy(queue))).payload
+    assert shared is not next(iter(queue)).payload
 
 
 def test_a_deadline_is_due_from_its_tick_on() -> None:
@@ -625,6 +666,19 @@ def test_a_deadline_is_due_from_its_tick_on() -> None:
         True,
     ]
     assert deadline.armed, "it stays armed after it expired"
+
+
+def test_a_deadline_is_pending_while_it_is_armed_and_not_yet_due() -> None:
+    """A weapon on cooldown, a player in the grace period: one word each."""
+    deadline = Deadline()
+    assert not any(deadline.pending(tick) for tick in (0, 119, U64_MAX)), "not armed"
+    deadline.arm(20, 100)
+    assert [deadline.pending(tick) for tick in (0, 119, 120, U64_MAX)] == [True, True, False, False]
+    deadline.disarm()
+    assert not deadline.pending(0)
+    for wrong in (1.5, None, "1"):
+        with pytest.raises(TypeError, match="tick must be"):
+            deadline.pending(wrong)  # type: ignore[arg-type]
 
 
 def test_a_deadline_of_no_delay_is_due_at_once() -> None:
@@ -641,7 +695,7 @@ def test_a_deadline_that_is_not_armed_is_never_due() -> None:
     assert not any(deadline.due(tick) for tick in (0, 1, U64_MAX))
     deadline.arm(0, 0)
     assert deadline.due(0)
-    deadline.cancel()
+    deadline.disarm()
     assert (deadline.armed, deadline.due(U64_MAX)) == (False, False)
 
 
@@ -807,7 +861,7 @@ class QueueAgainstNaive(RuleBasedStateMachine):
             timer_id = self.queue.schedule(
                 now, delay, self.payload, period=period, immediate=at_once
             )
-        except TimerOverflow:
+        except TimerQueueFull:
             assert len(self.naive.rows) == self.naive.capacity
             return multiple()
         assert len(self.naive.rows) < self.naive.capacity

@@ -428,7 +428,7 @@ def test_who_is_struck_down_begins_anew_without_a_way_there(demo: Any) -> None:
         kinds = [kind for _, kind in step(host, 100)]
         assert world.tick < 200
     body = world.player.body
-    assert body.at.current == body.at.previous == body.at.sample(0.5) == (0, 0)
+    assert body.at.current == body.at.previous == body.at.at(0.5) == (0, 0)
     assert (world.player.health, world.falls) == (3, 1)
 
 

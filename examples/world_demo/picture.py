@@ -65,6 +65,6 @@ def take(world: World, alpha: Alpha) -> Picture:
 
 
 def _draw(layer: int, kind: str, body: Body, alpha: Alpha) -> Draw:
-    x, y = body.at.sample(alpha)
+    x, y = body.at.at(alpha)
     half_x, half_y = body.half
     return Draw(layer, body.sequence, kind, x / UNIT, y / UNIT, half_x / UNIT, half_y / UNIT)

@@ -73,8 +73,8 @@ __all__ = [
     "Timestamp",
     "Timestep",
     "backend",
-    "restore",
     "digest",
+    "restore",
     "saturating_add",
     "saturating_since",
 ]

@@ -12,8 +12,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from ._saved import register, restore, type_of_core
 from ._arguments import shown
+from ._saved import register, restore, type_of_core
 from .time import Rate, Timestep, timestep_of
 
 if TYPE_CHECKING:

@@ -1,10 +1,14 @@
 """Games on top of the schedule: the game loop, sessions, input, timers, sounds, background work."""
 
+from .drawing import Interpolated
+from .due import due_times
 from .frame_clock import FrameClock, FrameSample
 from .game_loop import SHOW_CURRENT, Fault, FrameReport, GameLoop, GameStateError
+from .history import ArrayHistory, History
 from .input import CANCEL, NEUTRAL, PRESS, RELEASE, ActionState, Input, TickInput
+from .interpolation import progress, progress_exact
 from .mailbox import Completion, Mailbox, MailboxClosed, MailboxFull, Stale, Ticket
-from .outbox import Outbox, OutboxOverflow
+from .outbox import Outbox, OutboxFull, Request
 from .random import Random
 from .recordable import check_recordable
 from .session import Session
@@ -16,6 +20,55 @@ from .timers import (
     TickExhausted,
     Timer,
     TimerId,
-    TimerOverflow,
     TimerQueue,
+    TimerQueueFull,
 )
+
+__all__ = [
+    "CANCEL",
+    "NEUTRAL",
+    "PHASES",
+    "PRESS",
+    "RELEASE",
+    "SHOW_CURRENT",
+    "ActionState",
+    "ArrayHistory",
+    "Cadence",
+    "Completion",
+    "Deadline",
+    "DueSet",
+    "Fault",
+    "FrameClock",
+    "FrameReport",
+    "FrameSample",
+    "GameLoop",
+    "GameStateError",
+    "History",
+    "Input",
+    "Interpolated",
+    "Mailbox",
+    "MailboxClosed",
+    "MailboxFull",
+    "Outbox",
+    "OutboxFull",
+    "PhaseOrderError",
+    "Random",
+    "RecordedTick",
+    "Request",
+    "Session",
+    "Stale",
+    "Tick",
+    "TickExhausted",
+    "TickInput",
+    "TickLog",
+    "TickLogEntry",
+    "Ticket",
+    "Timer",
+    "TimerId",
+    "TimerQueue",
+    "TimerQueueFull",
+    "check_recordable",
+    "due_times",
+    "progress",
+    "progress_exact",
+]

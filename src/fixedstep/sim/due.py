@@ -1,11 +1,9 @@
 """When the steps of a plan fell due, on the clock that the frames are read from.
 
-What happened outside, a click or a packet, has a time of that clock, and which step takes it in
-must follow from the two times alone, or it depends on the frame rate. ``step.sim_time`` is no help:
-it is a time of the simulation, which knows nothing of what was dropped, resynced or paused, so that
-every click after a stall would wait for as long as the stall was.
-
-Refuses to keep events: a list and a comparison do.
+Use it to give events with a time, such as packets, to the steps of a `FrameLoop` that you drive by
+hand, in the same way at every frame rate. A `Session` does that itself, for calls with ``at=``. Do
+not compare the times of events with ``step.sim_time``: simulated time does not count what was
+dropped, resynced or paused, so every event after a stall would wait for as long as the stall was.
 """
 
 from __future__ import annotations
@@ -23,9 +21,9 @@ def due_times(plan: FramePlan, now: Timestamp) -> list[Timestamp]:
     """When each step of the plan fell due: the first nanosecond in which there was time for it.
 
     ``now`` is what ``begin_frame`` was given; each time is that or earlier, and 0 for a step that
-    was due before the clock began. Where nothing was dropped the times of a step are the same under
-    every frame rate. What happened by then is the step's to take, and known when it runs. Not for
-    the plans of a `SpeedClock`, which count simulated time.
+    was due before the clock began. If nothing was dropped, the times of a step are the same at
+    every frame rate. Give a step what happened up to its time. The plan must be of a `FrameLoop`:
+    the steps of a `GameLoop` depend on its speed too.
 
     >>> from fixedstep import FrameLoop, Rate
     >>> loop = FrameLoop(Rate(60), start=0)

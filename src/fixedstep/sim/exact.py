@@ -1,8 +1,7 @@
-"""Exact numbers that need not be whole: a rate, a speed, a point between two nanoseconds.
+"""Checks for exact numbers that need not be whole: a rate, a speed, a point between two times.
 
-The way in for Fractions, beside ``arguments.py``, which is the way in for integers and refuses
-them. A float is refused here too: 0.1 is not a tenth, and a speed that is nearly a tenth is a
-different game after an hour. Nor is a Decimal or a string parsed; the caller writes the Fraction.
+Integers and Fractions are taken. Floats are refused: 0.1 is not exactly a tenth, and the difference
+is a different game after an hour. Decimals and strings are refused too; pass a Fraction.
 """
 
 from __future__ import annotations

@@ -1,35 +1,25 @@
-"""Where things were a tick ago and where they are now, for drawing what lies between.
+"""Previous and current values, for drawing between two ticks.
 
-A display shows more frames than there are ticks, so a frame is drawn between two of them: alpha of
-the way from the previous value to the current one. That makes the picture smooth and one tick late.
-What jumps must not be drawn half way: after a teleport, and for what has just appeared, the two
-values are equal.
+A display shows more frames than there are ticks, so a frame is drawn between the last two ticks:
+alpha of the way from the previous value to the current one. That makes the picture smooth and one
+tick late. What jumps must not be interpolated: after a teleport, and for what has just appeared,
+both values are equal.
 
-Sampling never writes back. A simulation that reads what was drawn depends on the frame rate; it
-reads ``current``, and the digest has that alone. Nor is there a guess at the next tick here:
-extrapolation shows what then does not happen. Angles that wrap and anything curved are the game's
-to interpolate, from ``previous`` and ``current``.
+Drawing never changes the values. The simulation reads ``current``, and a digest absorbs that alone;
+a simulation that reads what was drawn depends on the frame rate. There is no extrapolation: it
+shows what then does not happen. Angles that wrap and curves are the game's to interpolate, from
+``previous`` and ``current``.
 
-`History` holds a number or a few, `ArrayHistory` as many as a numpy array has, for which it needs
-numpy. Where a float must not come near, the plain form samples at an exact fraction of a tick,
-``remainder / unit``, as the plan has it.
+`History` holds a number or a tuple of numbers, `ArrayHistory` the rows of a numpy array.
+`Interpolated` draws objects that other people made, such as the sprites of a toolkit.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    SupportsFloat,
-    SupportsIndex,
-    TypeAlias,
-    TypeVar,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Generic, SupportsFloat, TypeAlias, TypeVar, overload
 
-from .._arguments import integer, positive, shown
+from .._arguments import shown
 from .exact import int_if_whole
 
 if TYPE_CHECKING:
@@ -37,6 +27,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from numpy.typing import ArrayLike, NDArray
+
+    from .. import FramePlan
+    from .game_loop import FrameReport
 
 Number: TypeAlias = int | float | Fraction
 
@@ -54,53 +47,69 @@ class History(Generic[V]):
     >>> position = History((0, 100))
     >>> position.capture()                       # at the beginning of every tick
     >>> position.set((10, 100))
-    >>> position.sample(0.25)
+    >>> position.at(0.25)
     (2.5, 100)
     >>> position.teleport((50, 0))
-    >>> position.sample(0.25), position.current
+    >>> position.at(0.25), position.current
     ((50, 0), (50, 0))
 
     Numbers are ints, floats and Fractions. What has just appeared has a new history, whose values
-    are equal. Raises TypeError for anything else, a list included: it could change unseen.
+    are equal; ``previous`` is for loading one that was saved. Raises TypeError for anything else,
+    lists included, and as ``set`` does for ``previous``.
     """
 
     __slots__ = ("_current", "_previous")
 
-    def __init__(self, initial: V) -> None:
+    def __init__(self, initial: V, *, previous: V | None = None) -> None:
         self._previous = self._current = _value(initial, "initial")
+        if previous is not None:
+            self._previous = self._fitting(previous)
 
     def capture(self) -> None:
-        """Begin a tick: what is current becomes previous too, until something moves it."""
+        """Begin a tick: the current value becomes the previous one."""
         self._previous = self._current
 
     def set(self, value: V) -> None:
-        """Move to ``value`` in the course of this tick; drawn, it is on its way there.
+        """Set the current value: drawing interpolates from the previous value to it.
 
         Raises TypeError for anything but a number, or a tuple of as many as before, and ValueError
-        for a tuple of another length; nothing moves then.
+        for a tuple of another length; nothing changes then.
         """
         self._current = self._fitting(value)
 
     def teleport(self, value: V) -> None:
-        """Be at ``value`` without a way there: what is drawn jumps. Raises what ``set`` raises."""
+        """Set previous and current to ``value``, so that drawing does not interpolate the jump.
+
+        Raises what ``set`` raises.
+        """
         self._previous = self._current = self._fitting(value)
 
     @overload
-    def sample(self: History[_T], alpha: SupportsFloat) -> tuple[float, ...]: ...
+    def at(self: History[_T], when: SupportsFloat) -> tuple[float, ...]: ...
     @overload
-    def sample(self: History[_N], alpha: SupportsFloat) -> float: ...
-    def sample(self: History[Any], alpha: SupportsFloat) -> Any:
-        """What to draw at ``alpha`` of the way, ``0 .. 1``: the plan's, or 1 to show what is.
+    def at(self: History[_T], when: FramePlan | FrameReport) -> tuple[Number, ...]: ...
+    @overload
+    def at(self: History[_N], when: SupportsFloat) -> float: ...
+    @overload
+    def at(self: History[_N], when: FramePlan | FrameReport) -> Number: ...
+    def at(self: History[Any], when: Any) -> Any:
+        """The value to draw: ``when`` is alpha, a plan, or the report of a frame.
 
-        At 0, at 1, and where nothing moved, it is the value itself, not a rounded one. Of a named
-        tuple it is one of the same names.
+        Given an alpha, ``0 .. 1`` (the plan's or the report's, or 1 for the current value), what
+        moved is a float. Given a plan or a report, or a Fraction as alpha, whole numbers and
+        Fractions are interpolated exactly, at ``remainder / unit``; floats stay floats. Where
+        nothing moved, and at 0 and 1, it is the value itself. A named tuple keeps its names.
 
-        >>> History(7).sample(1.0)
-        7
+        >>> from fixedstep import FrameLoop, Timestep
+        >>> x = History(100)
+        >>> x.set(110)
+        >>> plan = FrameLoop(Timestep(40), start=0).begin_frame(10)
+        >>> x.at(plan), x.at(plan.alpha()), x.at(1)
+        (Fraction(205, 2), 102.5, 110)
 
-        Raises TypeError for an alpha that is no number, ValueError for one out of range.
+        Raises TypeError for anything else, and ValueError for an alpha out of range.
         """
-        share = _alpha(alpha)
+        share = _share(when)
         before, now = self._previous, self._current
         if isinstance(now, tuple):
             pairs = zip(before, now, strict=True)
@@ -108,74 +117,24 @@ class History(Generic[V]):
         return _between(before, now, share)
 
     @overload
-    def sample_exact(
-        self: History[_T], numerator: SupportsIndex, denominator: SupportsIndex
-    ) -> tuple[int | Fraction, ...]: ...
-    @overload
-    def sample_exact(
-        self: History[_N], numerator: SupportsIndex, denominator: SupportsIndex
-    ) -> int | Fraction: ...
-    def sample_exact(
-        self: History[Any], numerator: SupportsIndex, denominator: SupportsIndex
-    ) -> Any:
-        """``sample`` at exactly ``numerator / denominator`` of the way, without rounding.
-
-        For a `FrameLoop` these are ``plan.remainder`` and the loop's unit: the nanoseconds of its
-        Timestep, or the denominator of its Rate times 10**9.
-
-        >>> x = History(100)
-        >>> x.set(110)
-        >>> x.sample_exact(1, 4), x.sample_exact(1, 5), x.sample_floor(1, 4)
-        (Fraction(205, 2), 102, 102)
-
-        Raises TypeError for values that are floats and for anything without ``__index__``,
-        OverflowError out of ``0 .. 2**64 - 1``, ValueError for a denominator of 0 or a numerator
-        above it.
-        """
-        share = self._share(numerator, denominator)
-        before, now = self._previous, self._current
-        if isinstance(now, tuple):
-            pairs = zip(before, now, strict=True)
-            return _like(now, [int_if_whole(Fraction(a + (b - a) * share)) for a, b in pairs])
-        return int_if_whole(Fraction(before + (now - before) * share))
-
-    @overload
-    def sample_floor(
-        self: History[_T], numerator: SupportsIndex, denominator: SupportsIndex
+    def floor_at(
+        self: History[_T], when: SupportsFloat | FramePlan | FrameReport
     ) -> tuple[int, ...]: ...
     @overload
-    def sample_floor(
-        self: History[_N], numerator: SupportsIndex, denominator: SupportsIndex
-    ) -> int: ...
-    def sample_floor(
-        self: History[Any], numerator: SupportsIndex, denominator: SupportsIndex
-    ) -> Any:
-        """``sample_exact``, rounded down: for pixels, and units finer than those.
+    def floor_at(self: History[_N], when: SupportsFloat | FramePlan | FrameReport) -> int: ...
+    def floor_at(self: History[Any], when: Any) -> Any:
+        """``at``, rounded down to whole numbers: for pixels.
 
-        Down, also below 0: rounding towards 0 would draw two steps' worth of the same pixel where
-        something crosses it. Raises what ``sample_exact`` raises.
+        Down, also below 0: rounding towards 0 would show pixel 0 for twice as long as others.
+        Raises what ``at`` raises.
+
+        >>> History(-3).floor_at(1), History((0.5, -0.5)).floor_at(1)
+        (-3, (0, -1))
         """
-        exactly = self.sample_exact(numerator, denominator)
-        if isinstance(exactly, tuple):
-            return _like(exactly, [part // 1 for part in exactly])
-        return exactly // 1
-
-    def _share(self, numerator: SupportsIndex, denominator: SupportsIndex) -> Fraction:
-        whole = positive(denominator, "denominator", "a whole number", "it is the loop's unit")
-        part = integer(numerator, "numerator", "a whole number", "it is the plan's remainder")
-        if part > whole:
-            raise ValueError(
-                f"numerator must be at most the denominator, {whole}, not {part}; "
-                "a remainder is less than a step"
-            )
-        for value in (self._previous, self._current):
-            parts: tuple[Any, ...] = value if isinstance(value, tuple) else (value,)
-            if any(isinstance(each, float) for each in parts):
-                raise TypeError(
-                    f"values must be whole numbers or Fractions to be sampled exactly, not "
-                    f"{shown(value)}; sample takes floats"
-                )
-        return Fraction(part, whole)
+        drawn = self.at(when)
+        if isinstance(drawn, tuple):
+            return _like(drawn, [int(part // 1) for part in drawn])
+        return int(drawn // 1)
 
     def _fitting(self, value: V) -> V:
         _value(value, "value")
@@ -194,7 +153,7 @@ class History(Generic[V]):
 
     @property
     def previous(self) -> V:
-        """The value when the tick began, or where a teleport led since."""
+        """The value when the tick began, or of the last teleport since."""
         return self._previous
 
     @property
@@ -202,8 +161,18 @@ class History(Generic[V]):
         """The value now: the one that the simulation reads and a digest absorbs."""
         return self._current
 
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not History:
+            return NotImplemented
+        return (self._previous, self._current) == (other._previous, other._current)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._current, self._previous)
+
     def __repr__(self) -> str:
-        return f"<History: {self._previous!r} to {self._current!r}>"
+        return f"History({self._current!r}, previous={self._previous!r})"
 
 
 class ArrayHistory:
@@ -213,12 +182,12 @@ class ArrayHistory:
     >>> positions.capture()
     >>> positions.current += 1.0                 # motion writes in place
     >>> positions.teleport([False, True, False], [50.0, 50.0])
-    >>> positions.sample(0.5).tolist()
+    >>> positions.at(0.5).tolist()
     [[0.5, 0.5], [50.0, 50.0], [9.5, 9.5]]
 
     ``initial`` is anything numpy makes an array of signed integers or of floats of, with at least
-    one dimension; it is copied. The number of rows stays: pools have a capacity, and rows nobody
-    uses must merely hold finite numbers.
+    one dimension; it is copied. The number of rows is fixed: give a pool its capacity, and keep
+    finite numbers in unused rows.
 
     Raises ImportError without numpy, TypeError for other kinds of items, and ValueError for a
     single number.
@@ -243,11 +212,11 @@ class ArrayHistory:
         self._previous = current.copy()
 
     def capture(self) -> None:
-        """Begin a tick: what is current becomes previous too, until something moves it."""
+        """Begin a tick: the current rows become the previous ones."""
         self._previous[...] = self._current
 
     def set(self, values: ArrayLike) -> None:
-        """Move all to ``values`` in the course of this tick; one row serves for all.
+        """Set the current rows; a single row is used for all.
 
         Writing to ``current`` does the same. Raises ValueError for another shape, TypeError for
         items that the array cannot hold, such as floats in an array of integers, and OverflowError
@@ -256,10 +225,11 @@ class ArrayHistory:
         self._current[...] = self._fitting(values, self._current.shape)
 
     def teleport(self, where: ArrayLike, values: ArrayLike | None = None) -> None:
-        """Be at ``values`` without a way there, for some rows: what is drawn of them jumps.
+        """Set previous and current of some rows, so that drawing does not interpolate the jump.
 
         ``where`` is a mask, a bool for each row, or the numbers of rows. ``values`` is a row for
-        each of them or one for all; without it they stay where motion has put them.
+        each of them or one for all; without it their current values are kept. Use it for rows that
+        have just appeared, too.
 
         Raises TypeError for another kind of ``where``, IndexError for a mask of another length or a
         row that is not there (-1 is not the last one), and what ``set`` raises; nothing moves then.
@@ -269,28 +239,21 @@ class ArrayHistory:
             self._current[rows] = self._fitting(values, self._current[rows].shape)
         self._previous[rows] = self._current[rows]
 
-    def spawn(self, where: ArrayLike, values: ArrayLike) -> None:
-        """Appear at ``values``: a teleport of rows that stood for nobody before.
-
-        >>> positions = ArrayHistory([[0.0, 0.0]] * 3)
-        >>> positions.spawn([2], [[7.0, 8.0]])
-        >>> positions.previous.tolist()
-        [[0.0, 0.0], [0.0, 0.0], [7.0, 8.0]]
-        """
-        self.teleport(where, values)
-
-    def sample(self, alpha: SupportsFloat, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """What to draw at ``alpha`` of the way, ``0 .. 1``, as a new array or in ``out``.
+    def at(
+        self,
+        when: SupportsFloat | FramePlan | FrameReport,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        """The rows to draw, as a new array or in ``out``; ``when`` as for `History.at`.
 
         Its items are floats of the array's own size, float64 for an array of integers. At 1 and
         where nothing moved, it has the current values.
 
-        Raises TypeError and ValueError for an alpha as `History.sample` does, and ValueError for an
-        ``out`` of another shape or kind, or one that is part of the history: sampling must not
-        write back.
+        Raises TypeError and ValueError as `History.at` does, and ValueError for an ``out`` of
+        another shape or kind, or one that is part of the history: drawing must not change it.
         """
         np = _numpy()
-        share = _alpha(alpha)
+        share = float(_share(when))
         now, before = self._current, self._previous
         kind = now.dtype if now.dtype.kind == "f" else np.dtype(np.float64)
         drawn: NDArray[Any] = np.empty(now.shape, kind) if out is None else out
@@ -301,8 +264,8 @@ class ArrayHistory:
             )
         if np.may_share_memory(drawn, now) or np.may_share_memory(drawn, before):
             raise ValueError(
-                "out must be an array of the renderer's own, not one of the history's; sampling "
-                "must not write back"
+                "out must be an array of the renderer's own, not one of the history's; drawing "
+                "must not change it"
             )
         if share == 1:
             drawn[...] = now
@@ -360,7 +323,7 @@ class ArrayHistory:
 
     @property
     def previous(self) -> NDArray[Any]:
-        """The rows when the tick began, or where a teleport led since. Read-only."""
+        """The rows when the tick began, or of a teleport since. Read-only."""
         view: NDArray[Any] = self._previous.view()
         view.flags.writeable = False
         return view
@@ -378,6 +341,16 @@ class ArrayHistory:
     def __len__(self) -> int:
         """How many rows there are."""
         return len(self._current)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not ArrayHistory:
+            return NotImplemented
+        equal = _numpy().array_equal
+        return self._current.dtype == other._current.dtype and bool(
+            equal(self._current, other._current) and equal(self._previous, other._previous)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __copy__(self) -> ArrayHistory:
         copied = ArrayHistory(self._current)
@@ -411,20 +384,38 @@ def _value(value: V, name: str) -> V:
     return value
 
 
-def _alpha(alpha: SupportsFloat) -> float:
-    if type(alpha) is not float:
-        if isinstance(alpha, str) or not hasattr(alpha, "__float__"):
+def _restored(current: Any, previous: Any) -> History[Any]:
+    """What a pickle of a History calls."""
+    return History(current, previous=previous)
+
+
+def _share(when: Any) -> float | Fraction:
+    """How far from the previous tick to the current: exact for a plan, a report, a Fraction."""
+    if type(when) is float:
+        share: float | Fraction = when
+    else:
+        plan = getattr(when, "plan", None)
+        if plan is not None and when.alpha == 1:
+            return 1  # a report that says to show the current values
+        plan = when if plan is None else plan
+        if type(plan).__name__ == "FramePlan":
+            *_, unit = plan._state()
+            return Fraction(plan.remainder, unit)
+        if isinstance(when, Fraction):
+            share = when
+        elif isinstance(when, str) or not hasattr(when, "__float__"):
             raise TypeError(
-                f"alpha must be a number, not {type(alpha).__name__} {shown(alpha)}; "
-                "plan.alpha() is one"
+                f"alpha must be a number, not {type(when).__name__} {shown(when)}; a plan, the "
+                "report of a frame, or its alpha are"
             )
-        alpha = float(alpha)
-    if not 0 <= alpha <= 1:
+        else:
+            share = float(when)
+    if not 0 <= share <= 1:
         raise ValueError(
-            f"alpha must be 0 .. 1, a share of a tick, not {alpha}; plan.alpha() is one, and 1 "
-            "shows what is"
+            f"alpha must be 0 .. 1, a share of a tick, not {shown(share)}; plan.alpha() is one, "
+            "and 1 shows the current value"
         )
-    return alpha
+    return share
 
 
 def _like(value: tuple[Number, ...], parts: list[Number]) -> tuple[Number, ...]:
@@ -433,7 +424,13 @@ def _like(value: tuple[Number, ...], parts: list[Number]) -> tuple[Number, ...]:
     return make(parts)
 
 
-def _between(before: Number, now: Number, share: float) -> Number:
+def _between(before: Number, now: Number, share: float | Fraction) -> Number:
     if before == now or share == 1:
         return now
-    return before + (now - before) * share if share else before
+    if not share:
+        return before
+    if isinstance(share, Fraction):
+        if not isinstance(before, float) and not isinstance(now, float):
+            return int_if_whole(Fraction(before + (now - before) * share))
+        share = float(share)
+    return before + (now - before) * share

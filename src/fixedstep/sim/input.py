@@ -321,15 +321,6 @@ _BUTTON, _AXIS, _RELATIVE = "button", "axis", "relative axis"
 _METHODS = {_BUTTON: "press", _AXIS: "axis", _RELATIVE: "move"}
 
 
-class _Event(NamedTuple):
-    """A call with ``at=``, checked, that waits for its time."""
-
-    at: int
-    verb: str
-    name: str
-    value: int
-
-
 class Input:
     """Collects what devices report in frames, and gives it to ticks.
 
@@ -439,7 +430,7 @@ class Input:
         if at is None:
             self._press(name)
         else:
-            self._queue(at, "press", name)
+            self._queue(at, self._press, name)
 
     def release(self, name: str, at: SupportsIndex | None = None) -> None:
         """A button went up: call it for a key-up event.
@@ -451,7 +442,7 @@ class Input:
         if at is None:
             self._release(name)
         else:
-            self._queue(at, "release", name)
+            self._queue(at, self._release, name)
 
     def button(self, name: str, is_down: bool) -> None:
         """Report whether a button is down: call it in every frame, with what the device says.
@@ -499,7 +490,7 @@ deflection
         if at is None:
             self._axis(name, thousandths)
         else:
-            self._queue(at, "axis", name, thousandths)
+            self._queue(at, self._axis, name, thousandths)
 
     def move(self, name: str, delta: SupportsIndex, at: SupportsIndex | None = None) -> None:
         """Move a relative axis by ``delta``, an integer in the device's own unit.
@@ -518,7 +509,7 @@ deflection
         if at is None:
             self._move(name, distance)
         else:
-            self._queue(at, "move", name, distance)
+            self._queue(at, self._move, name, distance)
 
     def cancel(self, *names: str, at: SupportsIndex | None = None) -> None:
         """Void what is held, deflected or pending, of these actions or of all.
@@ -541,12 +532,11 @@ deflection
         for name in names:
             if type(name) is not str or name not in self._kinds:
                 raise self._wrong(name)
-        when = None if at is None else timestamp(at, "at")
-        for name in names or self._kinds:
-            if when is None:
+        if at is None:
+            for name in names or self._kinds:
                 self._cancel(name)
-            else:
-                self._queue(when, "cancel", name)
+        else:
+            self._queue(at, self.cancel, *names)
 
     def held(self, name: str) -> bool:
         """Whether the next tick will see this button held.
@@ -611,20 +601,6 @@ deflection
         self._once.clear()
         return taken
 
-    def _apply(self, event: _Event) -> None:
-        """What the call that made the event would have done without ``at``."""
-        _, verb, name, value = event
-        if verb == "press":
-            self._press(name)
-        elif verb == "release":
-            self._release(name)
-        elif verb == "axis":
-            self._axis(name, value)
-        elif verb == "move":
-            self._move(name, value)
-        else:
-            self._cancel(name)
-
     def _stop(self) -> None:
         """Time stops: what is held or deflected is blocked, what is pending is void."""
         self._stopped = True
@@ -671,7 +647,7 @@ deflection
         dead_zone = self._dead_zones[name]
         if -dead_zone <= thousandths <= dead_zone:
             thousandths = 0
-        if self._stopped and thousandths:
+        if self._stopped:
             self._blocked.add(name)
         if name in self._blocked:
             if not thousandths:
@@ -713,13 +689,13 @@ deflection
         self._active = self._active.copy()
         self._taken = None
 
-    def _queue(self, at: SupportsIndex, verb: str, name: str, value: int = 0) -> None:
-        event = _Event(timestamp(at, "at"), verb, name, value)
+    def _queue(self, at: SupportsIndex, call: Callable[..., None], *arguments: object) -> None:
+        when = timestamp(at, "at")
         if self._later is None:
             raise ValueError(
-                f"at={event.at} needs the input of a session, which places it; leave at= out"
+                f"at={when} needs the input of a session, which places it; leave at= out"
             )
-        self._later(event.at, partial(self._apply, event))
+        self._later(when, partial(call, *arguments))
 
     def _wrong(self, name: object, kind: str = "action") -> ValueError:
         """The error for a name that is no action, or one of another kind."""
@@ -778,6 +754,10 @@ deflection
         }
         self._stopped = stopped
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        names = self.buttons, self.axes, self.relative
+        return _restored, (*names, self._dead_zones, self._state())
+
     def __copy__(self) -> Input:
         """A snapshot: what is taken from the one stays in the other."""
         copied = object.__new__(Input)
@@ -806,6 +786,19 @@ deflection
         active = TickInput._of(self._neutral._actions, self._active).to_dict()
         blocked = f", blocked: {_listed(sorted(self._blocked))}" if self._blocked else ""
         return f"<Input of {len(self._kinds)} actions: {shown(active)}{blocked}>"
+
+
+def _restored(
+    buttons: Iterable[str],
+    axes: Iterable[str],
+    relative: Iterable[str],
+    dead_zones: Mapping[str, int],
+    state: object,
+) -> Input:
+    """What a pickle of an Input calls."""
+    made = Input(buttons, axes, relative, dead_zones)
+    made._restore(state)
+    return made
 
 
 def _dead_zone(value: object) -> int:

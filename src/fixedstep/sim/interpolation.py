@@ -1,9 +1,8 @@
-"""How far along something is, between its departure and its arrival, at a moment in between.
+"""How far something has come between its departure and its arrival, for drawing.
 
-For drawing what takes longer than a step: an army on the march, a door that opens. The simulation
-keeps two times and nothing that changes; the renderer asks here once a frame, with presentation
-time, and must not write the answer back. Easing curves and positions are the renderer's own; this
-is the number they start from.
+Use it for what takes longer than a tick: an army on the march, a door that opens. The simulation
+keeps the two times; the renderer computes the share of the way in each frame, and puts it into
+curves and positions of its own. The simulation must not use the result.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from fractions import Fraction
 
 from .exact import Exact, exact
 
-_FIX = "all three are in one unit from one origin, such as SpeedClock.presentation in nanoseconds"
+_FIX = "all three are in one unit from one origin, such as simulated nanoseconds, or ticks"
 
 
 def progress_exact(at: Exact, departed: Exact, arrives: Exact) -> Fraction:
-    """How much of the way is behind at the moment ``at``: 0 before departure, 1 from arrival on.
+    """The share of the way that is done at the time ``at``: 0 before departure, 1 from arrival on.
 
-    The times are integers or Fractions in one unit (nanoseconds, ticks), ``0 .. 2**64 - 1``. What
-    takes no time is at 0 before the moment and at 1 from it on.
+    The times are integers or Fractions in one unit (nanoseconds, ticks), ``0 .. 2**64 - 1``. If
+    departure and arrival are equal, it is 0 before that time and 1 from it on.
 
     >>> progress_exact(at=15, departed=10, arrives=30)
     Fraction(1, 4)
@@ -51,7 +50,7 @@ def progress(at: Exact, departed: Exact, arrives: Exact) -> float:
     >>> progress(at=15, departed=10, arrives=30)
     0.25
 
-    The float nearest to a moment just before the arrival may be 1.0: whether something has arrived
-    is for the simulation to say. Raises what `progress_exact` raises.
+    Just before the arrival it may round to 1.0, so it does not tell whether something has arrived;
+    the simulation does. Raises what `progress_exact` raises.
     """
     return float(progress_exact(at, departed, arrives))

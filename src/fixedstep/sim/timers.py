@@ -1,20 +1,18 @@
-"""Waiting, counted in ticks: timers that fire in an order two machines agree on.
+"""Waiting, counted in ticks: deadlines, periods and timers that fire in the same order everywhere.
 
-Ticks are the only time a game may wait in. A cooldown that counts seconds runs out while the game
-is paused, and early on the machine that drops steps. Three things wait here, the simplest first:
+Count in ticks whatever a game waits for. A cooldown that counts seconds runs out while the game is
+paused, and early on a machine that drops steps. Three things wait here, the simplest first:
 
 `Deadline`    one moment, kept where it is needed: the cooldown inside a weapon.
-`Cadence`     every so many ticks, decided by arithmetic and stored nowhere: expensive thinking.
-`TimerQueue`  moments that belong to nobody in particular, or to somebody else, with a payload.
+`Cadence`     every so many ticks, computed from the tick number: expensive thinking.
+`TimerQueue`  any number of moments, each with a payload: waves of enemies, delayed effects.
 
-The queue hands out what is due as a snapshot, ordered by due tick and then by the order of
-scheduling. It refuses to call anything: a payload is a value, and who handles it, in which phase of
-the tick, is the game's to write. Nor does it drop what does not fit or wrap a tick number; both
-are errors, since a wave of enemies that never comes is found later than an exception.
+The queue returns what is due, ordered by due tick and then by the order of scheduling. It calls
+nobody: a payload is a value, and the game handles it in the phase of the tick that suits it. A full
+queue and a tick number beyond 64 bits are errors; no timer is dropped.
 
-A timer is identified by the order it was scheduled in, and the queue's generation. The usual slot
-numbers would tell of the history of a pool, and two runs that have the same timers could differ in
-them.
+A timer is identified by the order in which it was scheduled, and the queue's generation, so that
+two runs with the same timers have the same ids. Reused slot numbers would depend on the history.
 
 The timers lie in a heap. ``bench/timers.py`` plays ticks in which every due timer is scheduled
 anew, 1 to 600 ticks ahead, and every fourth of those cancelled and scheduled once more. Time a
@@ -52,7 +50,7 @@ _DELAY_FIX = "30 is half a second at 60 ticks a second"
 _SWEEP_FROM = 16
 
 
-class TimerOverflow(RuntimeError):
+class TimerQueueFull(RuntimeError):
     """A queue was full. Nothing was scheduled and nothing lost."""
 
 
@@ -82,15 +80,16 @@ class Deadline(Saved, kind="sim.Deadline"):
     """One moment in ticks, or none: the tick from which something may happen.
 
     >>> cooldown = Deadline()
-    >>> cooldown.armed, cooldown.due(5)
+    >>> cooldown.pending(5), cooldown.due(5)         # not armed
     (False, False)
     >>> cooldown.arm(now=90, delay=30)
-    >>> cooldown.due(119), cooldown.due(120), cooldown.due(500)
-    (False, True, True)
+    >>> [(cooldown.pending(tick), cooldown.due(tick)) for tick in (119, 120, 500)]
+    [(True, False), (False, True), (False, True)]
 
-    It is due at its tick and ever after, until it is armed anew or cancelled; what is to happen
-    once belongs in a `TimerQueue`, or cancels. A delay of 0 is due at once. Any unit does in which
-    both numbers are whole, nanoseconds too.
+    A weapon may fire while its cooldown is not ``pending``; a player who was hit cannot be hurt
+    while the grace period is. A deadline is due at its tick and after it, until it is armed again
+    or disarmed, so use a `TimerQueue`, or disarm, for what happens once. A delay of 0 is due at
+    once. Any unit works in which both numbers are whole, nanoseconds too.
 
     Raises TypeError for anything without ``__index__`` and OverflowError out of ``0 .. 2**64 - 1``.
     """
@@ -117,23 +116,28 @@ class Deadline(Saved, kind="sim.Deadline"):
             "a deadline",
         )
 
-    def cancel(self) -> None:
-        """Be due never."""
+    def disarm(self) -> None:
+        """Have no moment: ``due`` and ``pending`` are False until it is armed again."""
         self._at = None
 
     def due(self, tick: SupportsIndex) -> bool:
-        """Whether the moment has come at ``tick``; False where there is none."""
+        """Whether it is armed, and its tick is ``tick`` or earlier."""
         now = integer(tick, "tick", _TICKS, _NOW_FIX)
         return self._at is not None and now >= self._at
 
+    def pending(self, tick: SupportsIndex) -> bool:
+        """Whether it is armed, and its tick is after ``tick``."""
+        now = integer(tick, "tick", _TICKS, _NOW_FIX)
+        return self._at is not None and now < self._at
+
     @property
     def armed(self) -> bool:
-        """Whether there is a moment, past or to come."""
+        """Whether there is a moment, past or future."""
         return self._at is not None
 
     @property
     def at(self) -> int | None:
-        """The tick it is due from; None where there is none."""
+        """The tick from which it is due, or None."""
         return self._at
 
 
@@ -145,7 +149,7 @@ class Cadence(Value, kind="sim.Cadence"):
     >>> [tick for tick in range(12) if thinking.due(tick)]
     [3, 7, 11]
 
-    It depends on the tick alone, so neither the frame rate nor the load of the machine can move it.
+    It depends on the tick alone, and not on the frame rate or the load of the machine.
     Immutable. Raises TypeError for anything without ``__index__``, OverflowError out of
     ``0 .. 2**64 - 1``, and ValueError for a period of 0 or a phase that is not below the period.
     """
@@ -309,8 +313,9 @@ class TimerQueue(Generic[P]):
     (True, 0)
 
     Begin every tick with ``begin_tick``, before anything schedules. Iterating the queue gives the
-    waiting timers in the order they will fire, for a digest; ``plain`` is for a saved game. A copy
-    made between ticks is a snapshot; it shares the payloads and not the due set.
+    waiting timers in the order they will fire, for a digest; ``to_dict`` is for a saved game. A
+    copy or a pickle made between ticks is a snapshot; a copy shares the payloads, and neither has
+    the due set. Queues are equal if the same timers wait under the same ids.
 
     Raises TypeError for a capacity without ``__index__``, OverflowError out of ``0 .. 2**64 - 1``
     and ValueError for 0.
@@ -357,7 +362,7 @@ class TimerQueue(Generic[P]):
 
         Raises TypeError for a number without ``__index__``, OverflowError out of
         ``0 .. 2**64 - 1``, ValueError for a period of 0, a tick that is over, or ``immediate`` with
-        a delay; TimerOverflow if ``capacity`` timers wait, and TickExhausted for a due tick beyond
+        a delay; TimerQueueFull if ``capacity`` timers wait, and TickExhausted for a due tick beyond
         2**64 - 1. Nothing is scheduled then.
         """
         now = integer(now_tick, "now_tick", _TICKS, _NOW_FIX)
@@ -375,7 +380,7 @@ class TimerQueue(Generic[P]):
                 f"delay must be 0 ticks for an immediate timer, not {wait}; leave one of them out"
             )
         if len(self._timers) >= self._capacity:
-            raise TimerOverflow(
+            raise TimerQueueFull(
                 f"{shown(payload)} found no room: {self._capacity} timers wait, which is the "
                 "queue's capacity; make it larger, or find who schedules without end"
             )
@@ -491,15 +496,25 @@ class TimerQueue(Generic[P]):
         copied._begun = self._begun
         return copied
 
-    def plain(self) -> dict[str, Any]:
-        """What a saved game needs of it, between ticks: numbers, and the payloads as they are.
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not TimerQueue:
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
 
-        To schedule the timers again in the order of iteration would not do: a timer of a period
-        that was scheduled late would come to fire before its equals, and no saved id would cancel.
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TimerQueue.from_dict, (self.to_dict(),)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a saved game needs, between ticks: numbers, and the payloads as they are.
+
+        Loading it with ``from_dict`` keeps the ids, and the order of timers that are due together.
+        Scheduling the timers again would keep neither.
 
         >>> timers = TimerQueue[str](capacity=16)
         >>> _ = timers.schedule(0, 30, "wave", period=60)
-        >>> timers.plain()["timers"]
+        >>> timers.to_dict()["timers"]
         [[0, 30, 60, 'wave']]
         """
         return {
@@ -514,24 +529,24 @@ class TimerQueue(Generic[P]):
         }
 
     @classmethod
-    def from_plain(cls, plain: object) -> TimerQueue[Any]:
-        """The queue that ``plain`` made a form of: the same timers under the same ids.
+    def from_dict(cls, written: object) -> TimerQueue[Any]:
+        """The queue that ``to_dict`` wrote: the same timers under the same ids.
 
         >>> timers = TimerQueue[str](capacity=16)
         >>> wave = timers.schedule(0, 30, "wave", period=60)
-        >>> loaded = TimerQueue.from_plain(timers.plain())
+        >>> loaded = TimerQueue.from_dict(timers.to_dict())
         >>> list(loaded) == list(timers), loaded.cancel(wave)
         (True, True)
 
-        Raises ValueError for anything that ``plain`` does not make.
+        Raises ValueError for anything that ``to_dict`` does not write.
         """
         names = ("capacity", "generation", "sequence", "begun", "timers")
-        if not isinstance(plain, dict) or set(plain) != set(names):
-            raise ValueError(f"a queue has {', '.join(names)}, not {shown(plain)}")
-        capacity, generation, sequence, begun, timers = (plain[name] for name in names)
+        if not isinstance(written, dict) or written.keys() != set(names):
+            raise ValueError(f"a queue has {', '.join(names)}, not {shown(written)}")
+        capacity, generation, sequence, begun, timers = (written[name] for name in names)
         for name, low in (("capacity", 1), ("generation", 0), ("sequence", 0), ("begun", -1)):
-            if type(plain[name]) is not int or not low <= plain[name] <= U64_MAX:
-                raise ValueError(f"{name} must be {low} .. {U64_MAX}, not {shown(plain[name])}")
+            if type(written[name]) is not int or not low <= written[name] <= U64_MAX:
+                raise ValueError(f"{name} must be {low} .. {U64_MAX}, not {shown(written[name])}")
         if not isinstance(timers, list) or len(timers) > capacity:
             raise ValueError(f"timers must be a list of at most {capacity}, not {shown(timers)}")
         queue = cls(capacity)

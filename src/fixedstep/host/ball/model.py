@@ -123,7 +123,7 @@ class Ball:
         """Where the ball is drawn."""
         if not self.interpolated:
             return _pixels(self._place.current)
-        x, y = self._place.sample(alpha)
+        x, y = self._place.at(alpha)
         return _pixels((x, y))
 
     def picture(self, alpha: Alpha) -> Picture:
