@@ -25,7 +25,6 @@ assert fixedstep.__file__ is not None
 PACKAGE = Path(fixedstep.__file__).resolve().parent
 
 CLEAN = """
-import time
 from array import array
 
 from fixedstep import (
@@ -48,6 +47,7 @@ from fixedstep import (
     saturating_add,
     saturating_since,
 )
+from fixedstep.host import now
 
 
 class World:
@@ -67,20 +67,20 @@ def draw(world: World, alpha: Alpha) -> float:
 
 
 def main() -> None:
-    now = Timestamp(time.monotonic_ns())
-    loop, stats, world = FrameLoop(Timestep.HZ_60, StepBudget(5), start=now), FrameStats(), World()
+    at = now()
+    loop, stats, world = FrameLoop(Timestep.HZ_60, StepBudget(5), start=at), FrameStats(), World()
     timing = FrameTiming()
     for _ in range(3):
-        before, now = now, Timestamp(time.monotonic_ns())
-        plan: FramePlan = loop.begin_frame(now)
+        before, at = at, now()
+        plan: FramePlan = loop.begin_frame(at)
         steps: Steps = plan.steps()
         for step in steps:
             world.step(step)
         draw(world, plan.alpha())
         stats.absorb(plan)
-        elapsed: Nanos = saturating_since(now, before)
+        elapsed: Nanos = saturating_since(at, before)
         timing.record(elapsed, drawn=True)
-        loop.resync(saturating_add(now, elapsed))
+        loop.resync(saturating_add(at, elapsed))
     plans: FramePlans = FrameLoop(Rate(60)).begin_frames(array("Q", [1, 2]), stats)
     last: FramePlan = plans[-1]
     part: FramePlans = plans[1:]

@@ -18,7 +18,6 @@ from ..time import Nanos, Timestamp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_CLOCK = "perf_counter"
 #: The longest single sleep, in nanoseconds: systems reject sleeps of centuries.
 _LONGEST_SLEEP = 3600 * 10**9
 #: Windows' timer fires every 15.625 ms, and Python 3.10 rounds a sleep up to whole milliseconds.
@@ -50,7 +49,7 @@ def sleep(nanos: Nanos) -> None:
 
 def clock_description() -> str:
     """The clock that `now` reads and its resolution, for `fixedstep info`."""
-    info = time.get_clock_info(_CLOCK)
+    info = time.get_clock_info("perf_counter")
     return f"{info.implementation}, resolution {round(info.resolution * 10**9)} ns"
 
 
