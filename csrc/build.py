@@ -2,14 +2,15 @@
 
 API mode, so the compiler checks every declaration below against the headers. One shared library
 holds two modules: ``_core``, cffi's binding of the plain C functions, and ``_types``, the CPython
-types (csrc/python/module.c says why). The docstrings of the types are read from the reference
-core's source, without importing it, so that they are written once.
+types (csrc/python/module.c says why), which PyPy does without. The docstrings of the types are read
+from the reference core's source, without importing it, so that they are written once.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -45,8 +46,11 @@ void fs_loop_begin_frames(fs_loop *loop, const uint64_t *timestamps, size_t coun
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "src" / "fixedstep" / "reference.py"
 STATE = ROOT / "src" / "fixedstep" / "_state.py"
+CPYTHON = sys.implementation.name == "cpython"
 HEADERS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("csrc/*/*.h"))
-SOURCES = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("csrc/*/*.c"))
+SOURCES = sorted(
+    str(p.relative_to(ROOT)) for p in ROOT.glob("csrc/*/*.c" if CPYTHON else "csrc/core/*.c")
+)
 
 
 def _signature(function: ast.FunctionDef, name: str, constants: dict[str, ast.expr]) -> str:
@@ -109,6 +113,8 @@ def _c_string(text: str) -> str:
 
 def source() -> str:
     """The C that cffi puts in front of its own."""
+    if not CPYTHON:
+        return '#include "csrc/core/fs_batch.h"\n'
     docs = "\n".join(
         f"const char fs_doc_{name}[] =\n{_c_string(inspect.cleandoc(text))};"
         for name, text in docstrings().items()
