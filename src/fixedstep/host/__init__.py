@@ -16,10 +16,9 @@ from .real_time import RealTimeFactor
 
 if TYPE_CHECKING:
     from .arcade_window import ArcadeWindow
-    from .asyncio_server import TickServer
-    from .binding import WindowBinding
     from .pygame_window import PygameWindow
     from .pyglet_window import PygletWindow
+    from .tick_server import TickServer
     from .toolkits import MissingToolkit, NoDisplay
 
 __all__ = [
@@ -33,7 +32,6 @@ __all__ = [
     "RealTimeFactor",
     "TickServer",
     "Waiter",
-    "WindowBinding",
     "now",
     "sleep",
 ]
@@ -44,8 +42,7 @@ _LATER = {
     "NoDisplay": "toolkits",
     "PygameWindow": "pygame_window",
     "PygletWindow": "pyglet_window",
-    "TickServer": "asyncio_server",
-    "WindowBinding": "binding",
+    "TickServer": "tick_server",
 }
 
 
