@@ -7,9 +7,11 @@
 import os
 import sys
 import sysconfig
+from importlib.util import find_spec
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import SetupError
 
 MODE = os.environ.get("FIXEDSTEP_BUILD", "auto")
 if MODE not in ("auto", "require", "skip"):
@@ -47,6 +49,9 @@ class BuildCore(build_ext):
             ext.extra_compile_args += ["-fvisibility=hidden"]
             ext.extra_link_args += ["-fno-fast-math"]
         try:
+            if not ext.sources:
+                print("error: cffi, which generates the binding, is not installed", file=sys.stderr)
+                raise SetupError("without build isolation, pip install cffi first")
             super().build_extension(ext)
         except Exception:
             if ext.optional:
@@ -57,10 +62,15 @@ class BuildCore(build_ext):
             raise
 
 
-native = MODE != "skip" and sys.implementation.name == "cpython"
-limited = native and not sysconfig.get_config_var("Py_GIL_DISABLED")
+cpython = sys.implementation.name == "cpython"
+native = MODE != "skip" and (cpython or sys.implementation.name == "pypy")
+cffi = native and find_spec("cffi") is not None
+limited = native and cpython and not sysconfig.get_config_var("Py_GIL_DISABLED")
 setup(
-    cffi_modules=["csrc/build.py:ffi"] if native else [],
+    # asked for here and not in pyproject.toml, so that skip needs none; PyPy has its own
+    setup_requires=["cffi>=1.17"] if native and cpython else [],
+    cffi_modules=["csrc/build.py:ffi"] if cffi else [],
+    ext_modules=[Extension("fixedstep._core", [])] if native and not cffi else [],
     cmdclass={"build_ext": BuildCore},
     options={"bdist_wheel": {"py_limited_api": "cp310"}} if limited else {},
 )

@@ -409,6 +409,11 @@ NOT_READ = [
     ("a comma too many", b'{"Runs":[],}', "looked for a key at character 11, found '}'"),
     ("nesting in what is wanted", b'[{"a":' + b"[" * 100_000, "is nested deeper than any capture"),
     ("nesting in what is not", b'{"a":' + b"[" * 100_000, "is nested deeper than any capture"),
+    (
+        "nesting among many other brackets",
+        b'[{"a":[' + b'{"[":[]},' * 3_000 + b"[" * 65,
+        "is nested deeper than any capture",
+    ),
     ("a damaged gzip file", b"\x1f\x8b\x08" + bytes(100), "is a damaged gzip file"),
     ("gzip of nothing right", gzip.compress(COLUMNS + ROW)[:-1], "is a gzip file that ends early"),
     (

@@ -451,7 +451,7 @@ def test_f01_a_tick_of_a_rate_is_due_at_the_next_whole_nanosecond(core: Core) ->
 def test_f02_the_grid_of_a_rate_ends_its_second_exactly(
     core: Core, fps: int, first_three: list[int]
 ) -> None:
-    """A pacer's deadlines are this grid; the schedule has it already, as the times of its steps."""
+    """The times of the steps. A pacer's deadlines are these rounded up, when a step is due."""
     times = [step.sim_time for step in core.Steps(0, fps + 1, Rate(fps))]
     assert times[1:4] == first_three
     assert times[fps] == SECOND

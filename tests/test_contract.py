@@ -76,11 +76,16 @@ CALLS = {
 FLOAT = "is a float: rounding depends on its history, and integers do not round"
 DIVISION = "divides into a float: // and % are exact"
 UPWARDS = "imports a higher floor: what lies below must work without it"
-COMPILED = "names the compiled core: native.py alone does, so that its absence is one ImportError"
+COMPILED = "names the compiled core: a file that does must work without it or say why it cannot"
 
 # (module, where in it, what) and why it may. Each must be used, or it goes.
 ALLOWED = {
     ("_select", "<module>", "import os"): "FIXEDSTEP_BACKEND is read, in this file and no other",
+    ("_select", "<module>", "import sys"): "PyPy has other types",
+    ("native", "<module>", "import sys"): "says that PyPy and browsers have no C types",
+    ("_portable", "<module>", "exec()"): "runs the source of reference.py under another name",
+    ("_portable", "<module>", "import _core.ffi"): "its digests are the C core's, for PyPy",
+    ("_portable", "<module>", "import _core.lib"): "its digests are the C core's, for PyPy",
     ("sim.mailbox", "<module>", "import threading"): "holds a lock, since others submit; no thread",
     ("native", "<module>", "import importlib"): "finds the compiled library and loads its types",
     ("native", "<module>", "fixedstep._core"): "is the one file that does",

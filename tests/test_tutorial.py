@@ -67,7 +67,7 @@ def play(script, still):
         drawn(*arguments)
 
     if still:
-        time.monotonic_ns, time.sleep = lambda: clock, sleep
+        time.perf_counter_ns, time.sleep = lambda: clock, sleep
     drawn = pygame.draw.circle
     pygame.event.get, pygame.key.get_pressed, pygame.draw.circle = get, Pressed, circle
     atexit.register(lambda: print(len(places), file=sys.stderr))

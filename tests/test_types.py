@@ -30,7 +30,6 @@ assert fixedstep.__file__ is not None
 PACKAGE = Path(fixedstep.__file__).resolve().parent
 
 CLEAN = """
-import time
 from array import array
 
 from fixedstep import (
@@ -53,6 +52,7 @@ from fixedstep import (
     saturating_add,
     saturating_since,
 )
+from fixedstep.host import now
 
 
 class World:
@@ -72,20 +72,20 @@ def draw(world: World, alpha: Alpha) -> float:
 
 
 def main() -> None:
-    now = Timestamp(time.monotonic_ns())
-    loop, stats, world = FrameLoop(Timestep.HZ_60, StepBudget(5), start=now), FrameStats(), World()
+    at = now()
+    loop, stats, world = FrameLoop(Timestep.HZ_60, StepBudget(5), start=at), FrameStats(), World()
     timing = FrameTiming()
     for _ in range(3):
-        before, now = now, Timestamp(time.monotonic_ns())
-        plan: FramePlan = loop.begin_frame(now)
+        before, at = at, now()
+        plan: FramePlan = loop.begin_frame(at)
         steps: Steps = plan.steps()
         for step in steps:
             world.step(step)
         draw(world, plan.alpha())
         stats.absorb(plan)
-        elapsed: Nanos = saturating_since(now, before)
+        elapsed: Nanos = saturating_since(at, before)
         timing.record(elapsed, drawn=True)
-        loop.resync(saturating_add(now, elapsed))
+        loop.resync(saturating_add(at, elapsed))
     plans: FramePlans = FrameLoop(Rate(60)).begin_frames(array("Q", [1, 2]), stats)
     whole: list[int] = [5, 10]
     FrameLoop().digest_frames(range(0, 1_000, 5), stats)

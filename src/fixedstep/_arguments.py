@@ -41,7 +41,7 @@ _NATIVE = "@=<" if array("H", [1]).tobytes()[0] else "@=>"
 
 _FIELD_NAMES = re.compile(":[^:]*:")
 _NANOSECONDS = "a whole number of nanoseconds"
-_CLOCK_FIX = "time.monotonic_ns() gives one, and seconds become one with round(seconds * 10**9)"
+_CLOCK_FIX = "fixedstep.host.now() gives one, and seconds become one with round(seconds * 10**9)"
 _ORIGIN_FIX = "measure from an origin that no reading can precede or exceed by 584 years"
 
 

@@ -1,15 +1,18 @@
 """The choice of a core, made from the environment, which no other file of the library reads.
 
 ``FIXEDSTEP_BACKEND`` is ``auto`` (the C core where it loads, else the reference), ``native`` (the C
-core or an error) or ``reference``; empty means ``auto``. Anything else is an error, at
-import, because a misspelt setting that is silently ignored is found months later. The choice is
-made once for a process: two cores taking turns under one name would make ``type(plan) is
-FramePlan`` a matter of luck.
+core or an error) or ``reference``. Empty is ``auto``. Anything else is an error, at import, because
+a misspelt setting that is silently ignored is found months later. The choice is made once for a
+process: two cores taking turns under one name would make ``type(plan) is FramePlan`` a matter of
+luck.
+
+PyPy has no C types: there ``auto`` is the reference's types with faster digests.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from types import ModuleType
 from typing import NamedTuple
 
@@ -37,6 +40,10 @@ def _choose(wanted: str) -> tuple[ModuleType, Backend]:
             f"{VARIABLE} must be auto, native or reference, not {wanted!r}; "
             "unset it for auto, which prefers native"
         )
+    if wanted == "auto" and sys.implementation.name == "pypy":
+        from . import _portable
+
+        return _portable, Backend("reference", f"PyPy has no C types; {_portable.DIGESTS}")
     try:
         from . import native
     except ImportError as error:

@@ -5,11 +5,19 @@ that cffi built (csrc/python/module.c): loading that module directly leaves cffi
 a program that never calls the plain C functions, ``fixedstep._core.lib``.
 """
 
+import sys
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec, module_from_spec, spec_from_loader
 
 from .time import Step as Step
 
+if sys.implementation.name != "cpython":
+    raise ImportError(
+        f"fixedstep.native is types in C, which {sys.implementation.name} does not have; "
+        "FIXEDSTEP_BACKEND=auto runs the reference's types there"
+    )
+if sys.platform == "emscripten":
+    raise ImportError("in a browser fixedstep is pure Python; it has no C core there")
 _library = find_spec("fixedstep._core")
 if _library is None or _library.origin is None:
     raise ImportError(

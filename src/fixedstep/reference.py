@@ -50,7 +50,7 @@ _PLAN = Struct("<QIQQQ")  # first_tick, step_count, dropped, remainder, unit
 _U64 = Struct("<Q")
 _F32 = Struct("<f")
 _F64 = Struct("<d")
-_CORES = ("fixedstep.reference", "fixedstep.native")
+_CORES = ("fixedstep.reference", "fixedstep.native", "fixedstep._portable")
 _INFINITE = 0x7FF0_0000_0000_0000
 _ALPHA_BELOW_ONE: float = _F32.unpack(b"\xff\xff\x7f\x3f")[0]  # the float32 0x3F7FFFFF
 

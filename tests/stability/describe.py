@@ -20,13 +20,15 @@ from typing import Any
 
 #: Everything public is reached through these: packages by their ``__all__``, and the names in
 #: modules that have none.
-PACKAGES = ("fixedstep", "fixedstep.sim", "fixedstep.testing", "fixedstep.captures")
+PACKAGES = (
+    "fixedstep",
+    "fixedstep.sim",
+    "fixedstep.testing",
+    "fixedstep.captures",
+    "fixedstep.host",
+)
 MODULES = {
     "fixedstep.records.trace": ("Operation", "Trace", "TraceError", "TraceWriter", "read"),
-    "fixedstep.host.asyncio_server": ("TickServer",),
-    "fixedstep.host.binding": ("WindowBinding",),
-    "fixedstep.host.monotonic": ("now", "sleep", "wait_until"),
-    "fixedstep.host.pacer": ("FramePacer", "PacerReport"),
 }
 FORMATS = ("fixedstep.records.trace", "fixedstep.sim.recording", "fixedstep.cli.analyze")
 

@@ -26,6 +26,11 @@ _PIECE = 1 << 16
 _SPACE = re.compile(r"[ \t\r\n]*")
 #: What changes the depth, or hides such a character.
 _MARK = re.compile(r'["{}\[\]]')
+#: Strings as wholes, and what changes the depth outside of them.
+_NESTING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\]]', re.DOTALL)
+#: So many brackets are decoded without counting their depth. The decoder's recursion ends the
+#: interpreter of a browser at some 5,000.
+_UNCOUNTED = 2_000
 _NUMBER_TAIL = re.compile(r"[0-9eE.+-]*")
 _STRING_MARK = re.compile(r'["\\]')
 _TOO_LARGE = object()
@@ -48,6 +53,7 @@ class Cursor:
         self._at = 0
         self._ended = False
         self._passed = 0
+        self._brackets = 0
         self._decoder = json.JSONDecoder(
             parse_float=Number, parse_int=Number, parse_constant=Number
         )
@@ -66,6 +72,7 @@ class Cursor:
         self._at = 0
         if "\0" in self._text:
             self._refuse("holds a zero byte, so this is no text; export the capture again")
+        self._brackets = self._text.count("[") + self._text.count("{")
         return True
 
     def damaged(self, looked_for: str) -> NoReturn:
@@ -124,10 +131,12 @@ class Cursor:
         place as it was."""
         self.next()
         while True:
+            if self._brackets > _UNCOUNTED:
+                self._bound_depth()
             try:
                 value, end = self._decoder.raw_decode(self._text, self._at)
             except RecursionError:
-                self._refuse("is nested deeper than any capture; this is no capture")
+                self._too_deep()
             except ValueError:
                 if len(self._text) - self._at > LARGEST_VALUE:
                     return _TOO_LARGE
@@ -143,6 +152,23 @@ class Cursor:
                 continue
             self._at = end
             return value
+
+    def _bound_depth(self) -> None:
+        """Refuse what stands here before the decoder recurses into it, if it is nested too deep."""
+        depth = 0
+        for match in _NESTING.finditer(self._text, self._at):
+            mark = match.group()
+            if mark in "{[":
+                depth += 1
+                if depth > DEEPEST:
+                    self._too_deep()
+            elif mark in "}]":
+                depth -= 1
+            if depth <= 0:
+                return
+
+    def _too_deep(self) -> NoReturn:
+        self._refuse("is nested deeper than any capture; this is no capture")
 
     def elements(self) -> Iterator[None]:
         """Stand at each element of the array here. Each must be taken or skipped."""
@@ -217,7 +243,7 @@ class Cursor:
             elif mark in "{[":
                 depth += 1
                 if depth > DEEPEST:
-                    self._refuse("is nested deeper than any capture; this is no capture")
+                    self._too_deep()
             else:
                 depth -= 1
                 if not depth:

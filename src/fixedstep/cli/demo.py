@@ -130,7 +130,7 @@ class Demo:
         *,
         core: Any,
         clock: Callable[[], Timestamp],
-        wait: Callable[[Timestamp], None],
+        wait: Callable[[Timestamp], object],
         say: Callable[[str], None],
     ) -> None:
         self.timestep: Timestep = Timestep.from_hz(hz)
@@ -334,7 +334,8 @@ def run(arguments: argparse.Namespace) -> int:
     hz, budget = arguments.hz or _HZ, arguments.budget
     span = _SECONDS * _SECOND if arguments.seconds is None else arguments.seconds
     stall = _STALL_MS * _MILLISECOND if arguments.stall_ms is None else arguments.stall_ms
-    demo = Demo(hz, budget, core=core, clock=monotonic.now, wait=monotonic.wait_until, say=say)
+    wait = monotonic.Waiter().wait_until
+    demo = Demo(hz, budget, core=core, clock=monotonic.now, wait=wait, say=say)
     with ExitStack() as files:
         recording = None
         if arguments.record is not None:

@@ -13,7 +13,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "info",
         allow_abbrev=False,
-        help="version, core and why it was chosen, compiler of the extension",
+        help="version, core and why it was chosen, clock, compiler of the extension",
         description="What is installed and what runs.",
     )
     parser.set_defaults(run=run)
@@ -26,6 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     import fixedstep
 
+    from ..host.monotonic import clock_description
     from .cores import native_core
     from .layout import pairs
 
@@ -38,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         ("core", chosen.name),
         ("reason", chosen.reason),
         ("Python", python),
+        ("clock", clock_description()),
         *built.items(),
     ]
     print(pairs(rows))

@@ -1,12 +1,12 @@
 """When the next frame may start: absolute targets on a grid, waited for without drift.
 
-Target ``k`` is ``floor(k * den * 10**9 / num)`` nanoseconds after the origin. It is never the time
-now plus a period, which turns the work of every frame into a lower rate, and never a sum of
+Target ``k`` is ``origin + rate.due_after(k)``: the first nanosecond at which tick ``k`` of a
+`FrameLoop` with the same rate and origin is due, so that each frame runs one step. It is never the
+time now plus a period, which turns the work of every frame into a lower rate, and never a sum of
 periods, which are not whole nanoseconds at 60 or 90 Hz.
 
-Pacing decides when a frame is shown and nothing else. The pacer refuses to plan steps, to smooth,
-and to make up for lost frames: a burst of frames after a stall shows nobody anything. What the
-simulation owes after a stall is the business of `FrameLoop`.
+The pacer plans no steps and does not make up for missed targets: frames run in a burst after a
+stall show nothing new. How many steps a stall leaves to run is `FrameLoop`'s part.
 """
 
 from __future__ import annotations
@@ -16,18 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from .._arguments import nanos, shown, timestamp
 from ..time import Nanos, Rate, Timestamp
 from ..timing import FrameTiming
-from . import monotonic
+from .monotonic import Waiter, now, sleep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SECOND = 10**9
 _NOTHING = Nanos(0)
-
-_STILL_SLEEPS = 1_000
-_STILL_ASKED = _SECOND
-_STILL_FEWEST = 8
-_STILL_READS = 1_000_000
 
 
 class PacerReport(NamedTuple):
@@ -54,27 +49,27 @@ class PacerReport(NamedTuple):
 
 
 class FramePacer:
-    """Waits for the start of each frame: call `wait` once a frame, before the clock is read.
+    """Waits for the start of each frame and returns the time to pass to `FrameLoop.begin_frame`.
 
-    ``rate`` is frames a second; None never waits, for a display that paces by itself, and a rate
-    then is the cap over it. ``max_lateness`` is nanoseconds: a frame later than this starts at
-    once and all targets up to now are skipped. It is 0 unless told otherwise, so that no two frames
-    are ever run for targets that have both passed; 100 ms would allow six frames without a pause at
-    60 Hz. ``spin`` is the last nanoseconds before a target that are spent reading the clock, more
-    precise than a sleep and a processor core at full load; 0 never does.
+    ``rate`` is frames a second; None never waits, for a display that paces by itself. With vsync a
+    rate is the upper limit. ``max_lateness`` is nanoseconds: a frame later than this starts at
+    once and all targets up to now are skipped. At its default of 0 no two frames are run for
+    targets that have both passed; 100 ms would allow six frames without a pause at 60 Hz. ``spin``
+    is the last nanoseconds before a target that are spent reading the clock instead of sleeping;
+    None measures how late sleeps end, as `Waiter` says, and 0 only sleeps.
 
     ``clock`` returns nanoseconds, ``sleep`` takes them; both are the machine's.
 
     >>> time = 0
-    >>> def sleep(span):
+    >>> def sleep(nanos):
     ...     global time
-    ...     time += span
+    ...     time += nanos
     >>> pacer = FramePacer(Rate(60), clock=lambda: time, sleep=sleep)
     >>> [pacer.wait() for _ in range(4)]
-    [0, 16666666, 33333333, 50000000]
+    [0, 16666667, 33333334, 50000000]
     >>> time += 250_000_000
     >>> pacer.wait(), pacer.wait(), pacer.report().skipped
-    (300000000, 316666666, 14)
+    (300000000, 316666667, 14)
 
     Raises TypeError for a rate of another kind, and TypeError and OverflowError for spans as
     `FrameLoop` does for timestamps.
@@ -85,15 +80,14 @@ class FramePacer:
         rate: Rate | None,
         *,
         max_lateness: Nanos = _NOTHING,
-        spin: Nanos = _NOTHING,
-        clock: Callable[[], Timestamp] = monotonic.now,
-        sleep: Callable[[Nanos], None] = monotonic.sleep,
+        spin: Nanos | None = None,
+        clock: Callable[[], Timestamp] = now,
+        sleep: Callable[[Nanos], object] = sleep,
     ) -> None:
         self._rate = _rate(rate)
         self._max_lateness = nanos(max_lateness, "max_lateness")
-        self._spin = nanos(spin, "spin")
+        self._waiter = Waiter(spin=spin, clock=clock, sleep=sleep)
         self._clock = clock
-        self._sleep = sleep
         self._origin: int | None = None
         self._next = 1
         self._in_time = False
@@ -110,7 +104,7 @@ class FramePacer:
         """What the next `wait` waits for; None where it will set an origin or never waits."""
         if self._origin is None or self._rate is None:
             return None
-        return Timestamp(self._target(self._rate, self._origin, self._next))
+        return Timestamp(self._origin + self._rate.due_after(self._next))
 
     def set_rate(self, rate: Rate | None) -> None:
         """Pace at another rate from now on: an idle one in menus, a low one in a hidden window.
@@ -125,17 +119,16 @@ class FramePacer:
             self.reset()
 
     def reset(self) -> None:
-        """Forget the grid: after activation, a change of visibility, a load.
+        """Start a new grid: after activation, a change of visibility, a load, `FrameLoop.resync`.
 
         The next `wait` returns at once and is the new origin. What was counted stays.
         """
         if self._origin is not None:
             self._resets += 1
         self._origin = None
-        self._next = 1
         self._in_time = False
 
-    def left(self) -> Nanos:
+    def time_left(self) -> Nanos:
         """Nanoseconds to the next target, for a caller that waits by itself and calls `wait` then.
 
         0 where `wait` would return at once. A frame that asks before its target is counted as on
@@ -144,17 +137,17 @@ class FramePacer:
         >>> now = 0
         >>> pacer = FramePacer(Rate(10), clock=lambda: now)
         >>> _ = pacer.wait()
-        >>> pacer.left()
+        >>> pacer.time_left()
         100000000
         >>> now = 100_000_300
-        >>> pacer.left(), pacer.wait(), pacer.report().on_time
+        >>> pacer.time_left(), pacer.wait(), pacer.report().on_time
         (0, 100000300, 1)
         """
         target, rate = self.next_target, self._rate
         if target is None or rate is None:
             return _NOTHING
         left = target - timestamp(self._clock())
-        if left < 0 or left > _period(rate):  # over, or the clock went back
+        if left < 0 or left > rate.due_after(1):  # passed, or the clock went back
             return _NOTHING
         self._in_time = True
         return Nanos(left)
@@ -163,46 +156,32 @@ class FramePacer:
         """Wait for the next target and return the time then, in nanoseconds.
 
         The first call, and the first after a reset, returns at once: that moment is the origin. So
-        does a call when the clock has gone back, rather than sleep until it is where it was. A
-        reset while it sleeps, by an event that the sleep delivers, makes its end the new origin.
-
-        Raises RuntimeError when the clock stands still; the target is then still to come.
+        does a call when the clock has gone back, rather than sleep until it is where it was.
         """
         now = timestamp(self._clock())
-        rate = self._rate
+        rate, target = self._rate, self.next_target
         if rate is None:
             return Timestamp(now)
-        if self._origin is None:
-            self._origin = now
+        if target is not None and target - now > rate.due_after(1):  # the clock went back
+            self.reset()
+        if target is None or self._origin is None:
+            self._origin, self._next = now, 1
             return Timestamp(now)
-        target = self._target(rate, self._origin, self._next)
+        origin, frame = self._origin, self._next
         in_time = self._in_time or now <= target
-        if now <= target:
-            grid = self._origin, self._next
-            reached = self._reach(target, now, _period(rate))
-            if reached is None:
-                self.reset()
-            now = timestamp(self._clock()) if reached is None else reached
-            if self._origin is None:
-                self._origin = now
-            if reached is None or (self._origin, self._next) != grid:  # no target any more
-                return Timestamp(now)
-        lateness = now - target
-        newest = self._next
-        if lateness > self._max_lateness:
-            # The last target that is not after now. floor(elapsed * num / unit) is one short where
-            # a target was rounded down.
-            unit = rate.denominator * _SECOND
-            newest = ((now - self._origin + 1) * rate.numerator - 1) // unit
-        self._lateness.record(Nanos(lateness), drawn=True)
-        self._skipped += newest - self._next
+        now = self._waiter.wait_until(target)
+        newest = frame
+        if now - target > self._max_lateness:  # the last target that is not after now
+            newest = (now - origin) * rate.numerator // (rate.denominator * _SECOND)
+        self._lateness.record(Nanos(now - target), drawn=True)
+        self._skipped += newest - frame
         if in_time:
             self._on_time += 1
         else:
             self._late += 1
         self._next = newest + 1
         self._in_time = False
-        return Timestamp(now)
+        return now
 
     def report(self) -> PacerReport:
         """What was counted so far, as a snapshot."""
@@ -215,63 +194,6 @@ class FramePacer:
             largest_lateness=self._lateness.max,
             lateness=self._lateness.__copy__(),
         )
-
-    @staticmethod
-    def _target(rate: Rate, origin: int, k: int) -> int:
-        return origin + k * rate.denominator * _SECOND // rate.numerator
-
-    def _reach(self, target: int, now: int, furthest: int) -> int | None:
-        """The first reading that is not before ``target``; None if the clock goes back too far."""
-        watch = StandstillWatch()
-        while now < target:
-            left = target - now
-            if left > furthest:
-                return None
-            span = max(left - self._spin, 0)
-            if span:
-                self._sleep(Nanos(span))
-            before, now = now, timestamp(self._clock())
-            watch.look(before, now, span, left)
-        return now
-
-
-class StandstillWatch:
-    """Notices, within one wait, that the clock does not move.
-
-    That is a fault, told from a coarse clock (some move every 15.625 ms) by how long was slept on
-    it. Returning early instead would let a loop run unpaced and nobody notice; waiting on would be
-    a program that hangs.
-    """
-
-    def __init__(self) -> None:
-        self._sleeps = self._asked = self._reads = 0
-
-    def look(self, before: int, now: int, span: int, left: int) -> None:
-        """Compare two readings with a sleep of ``span`` nanoseconds between them, 0 for none;
-        ``left`` is what there was to wait. Raises RuntimeError when it stood for too long."""
-        if now != before:
-            self._sleeps = self._asked = self._reads = 0
-            return
-        if span:
-            self._sleeps += 1
-            self._asked += span
-        else:
-            self._reads += 1
-        if (
-            self._sleeps >= _STILL_SLEEPS
-            or (self._sleeps >= _STILL_FEWEST and self._asked >= _STILL_ASKED)
-            or self._reads >= _STILL_READS
-        ):
-            raise RuntimeError(
-                f"the clock stands still at {now} ns, {left} ns before the next frame, after "
-                f"{self._sleeps} sleeps of {self._asked} ns together and {self._reads} readings; "
-                "pass a clock that moves while sleep sleeps"
-            )
-
-
-def _period(rate: Rate) -> int:
-    """Rounded up: a target is at most so far away, unless the clock went back."""
-    return -(-rate.denominator * _SECOND // rate.numerator)
 
 
 def _rate(rate: Rate | None) -> Rate | None:

@@ -1,0 +1,86 @@
+"""What run.py runs inside of Pyodide: the suite, as far as it can run there, and an async loop.
+
+Left out is what a browser does not have: programs to start, threads, windows, NumPy (its wheels for
+Pyodide come from another place), and the readers' limits on memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import pytest
+
+import fixedstep
+from fixedstep import FrameLoop, FrameStats, Rate, Timestep
+from fixedstep.host import FramePacer, TickServer, now
+
+FILES = (
+    "bulk_hash",
+    "captures",
+    "cases",
+    "doctests",
+    "game_loop",
+    "input",
+    "objects",
+    "outbox",
+    "pacer",
+    "plan",
+    "rates",
+    "real_time",
+    "reentry",
+    "schedule",
+    "stats",
+    "timers",
+    "trace",
+    "vectors",
+)
+#: What cannot pass in a browser, and why.
+WITHOUT: dict[str, str] = {}
+
+
+def nanoseconds_per_frame() -> int:
+    """One planned and digested frame."""
+    loop, stats = FrameLoop(Timestep.HZ_60, start=now()), FrameStats()
+    began = now()
+    for frame in range(20_000):
+        stats.absorb(loop.begin_frame(fixedstep.Timestamp(began + frame * 16_000_000)))
+    assert stats.ticks > 19_000
+    return (now() - began) // 20_000
+
+
+async def paced_loop() -> int:
+    """As a page does it: a frame, then await. How many of 60 frames ran one step."""
+    pacer = FramePacer(Rate(60))
+    loop = FrameLoop(Rate(60), start=pacer.wait())
+    single = 0
+    for _ in range(60):
+        await asyncio.sleep(pacer.time_left() / 10**9)
+        single += loop.begin_frame(pacer.wait()).step_count == 1
+    return single
+
+
+async def server() -> int:
+    """Ticks that a server ran in a second of 20."""
+    ticks = []
+    running = TickServer(lambda step: ticks.append(step.tick), rate=Rate(20))
+    task = asyncio.ensure_future(running.run())
+    await asyncio.sleep(1)
+    running.stop()
+    await task
+    return len(ticks)
+
+
+async def main() -> int:
+    """The suite's exit code, or 1 where a loop did not run."""
+    print(f"Python {sys.version.split()[0]} on {sys.platform}, {fixedstep.backend()}")
+    single, ticks = await paced_loop(), await server()
+    print(f"{single} of 60 frames ran one step; {ticks} ticks of a server in a second at 20")
+    print(f"{nanoseconds_per_frame()} ns to plan and digest a frame")
+    options = ["-q", "--core=reference", "--no-source", "--tb=short", "-p", "no:cacheprovider"]
+    left_out = [f"--deselect=tests/{test}" for test in WITHOUT]
+    code = pytest.main([*options, *left_out, *(f"tests/test_{name}.py" for name in FILES)])
+    return int(code) or int(single < 50 or not 18 <= ticks <= 21)
+
+
+code = await main()  # type: ignore[top-level-await] # noqa: F704, PLE1142
