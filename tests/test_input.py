@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 HZ_60 = 16_666_667
+ZERO = Timestamp(0)
 U32_MAX = 2**32 - 1
 I32_MAX = 2**31 - 1
 HELD = ActionState(held=True)
@@ -80,9 +81,9 @@ def test_a_press_and_its_release_in_frames_without_a_tick_are_seen_by_the_next_t
     down_and_up: str,
 ) -> None:
     """D01: at 120 frames and 30 ticks a second, three presses in four were never seen."""
-    down, up = down_and_up
+    down, up = down_and_up[0], down_and_up[1]
     frames = [(8_333_333 * i, verbs) for i, verbs in enumerate([down, "", up, "", ""], 1)]
-    ticks = run_frames(FrameLoop(Timestep(33_333_333)), Input(["jump"]), frames)
+    ticks = run_frames(FrameLoop(Timestep(33_333_333), start=ZERO), Input(["jump"]), frames)
     assert [len(row) for row in ticks] == [0, 0, 0, 0, 1]
     assert seen(ticks) == [(1, 1, False)]
 
@@ -100,7 +101,7 @@ def test_no_tick_after_it_sees_the_edge_again() -> None:
 
 def test_two_ticks_in_a_frame_move_a_menu_by_one_row() -> None:
     """D02: "just pressed" was true in both, and the cursor went two rows down."""
-    ticks = run_frames(FrameLoop(Timestep(HZ_60)), Input(["jump"]), [(33_333_334, "p")])
+    ticks = run_frames(FrameLoop(Timestep(HZ_60), start=ZERO), Input(["jump"]), [(33_333_334, "p")])
     assert seen(ticks) == [(1, 0, True), (0, 0, True)]
 
 
@@ -109,21 +110,21 @@ def test_a_press_and_release_within_a_frame_do_not_cancel_out(
     verbs: str, expected: tuple[int, int, bool]
 ) -> None:
     """D03: a quick tap did nothing."""
-    ticks = run_frames(FrameLoop(Timestep(HZ_60)), Input(["jump"]), [(HZ_60, verbs)])
+    ticks = run_frames(FrameLoop(Timestep(HZ_60), start=ZERO), Input(["jump"]), [(HZ_60, verbs)])
     assert seen(ticks) == [expected]
 
 
 def test_a_tap_spread_over_frames_without_a_tick_is_one_tap() -> None:
     """D04: the same above 60 frames a second."""
     frames = [(4_000_000, "p"), (8_000_000, "r"), (16_666_667, "")]
-    ticks = run_frames(FrameLoop(Timestep(HZ_60)), Input(["jump"]), frames)
+    ticks = run_frames(FrameLoop(Timestep(HZ_60), start=ZERO), Input(["jump"]), frames)
     assert [len(row) for row in ticks] == [0, 0, 1]
     assert seen(ticks) == [(1, 1, False)]
 
 
 def test_dropped_steps_consume_nothing_and_repeat_nothing() -> None:
     """D06: eleven steps due, three run; the press belongs to the first of the three."""
-    loop, controls = FrameLoop(Timestep(HZ_60), StepBudget(3)), Input(["jump"])
+    loop, controls = FrameLoop(Timestep(HZ_60), StepBudget(3), start=ZERO), Input(["jump"])
     controls.press("jump")
     plan = loop.begin_frame(Timestamp(200_000_000))
     assert (plan.step_count, plan.dropped, plan.remainder) == (3, 8, 16_666_663)
@@ -133,7 +134,7 @@ def test_dropped_steps_consume_nothing_and_repeat_nothing() -> None:
 @pytest.mark.parametrize("fps", [20, 60, 240])
 def test_mouse_movement_is_summed_and_given_once_at_every_frame_rate(fps: int) -> None:
     """N21: 1,200 counts a second became 300 at 240 frames a second, and 3,600 at 20."""
-    loop, controls = FrameLoop(Rate(60), StepBudget(5)), Input(relative=["look"])
+    loop, controls = FrameLoop(Rate(60), StepBudget(5), start=ZERO), Input(relative=["look"])
     sent = got = 0
     for frame in range(1, fps + 1):
         while sent < 1200 * frame // fps:
@@ -147,7 +148,7 @@ def test_mouse_movement_is_summed_and_given_once_at_every_frame_rate(fps: int) -
 def test_a_key_tapped_between_ticks_is_not_swallowed() -> None:
     """N22: pressed in frame 2 and released in frame 3 of 5, at 240 frames a second."""
     frames = [(frame * 10**9 // 240, {2: "p", 3: "r"}.get(frame, "")) for frame in range(1, 6)]
-    ticks = run_frames(FrameLoop(Rate(60)), Input(["jump"]), frames)
+    ticks = run_frames(FrameLoop(Rate(60), start=ZERO), Input(["jump"]), frames)
     assert seen(ticks) == [(1, 1, False)]
 
 
@@ -826,7 +827,7 @@ def test_the_same_taps_are_seen_at_every_frame_rate() -> None:
     """A tap every 50 ms for two seconds at 60 ticks a second, at frame rates from 20 to 1000."""
     totals = {}
     for fps in (20, 30, 59, 60, 144, 1000):
-        loop, controls = FrameLoop(Rate(60), StepBudget(5)), Input(["jump"])
+        loop, controls = FrameLoop(Rate(60), StepBudget(5), start=ZERO), Input(["jump"])
         taps = ticks = 0
         for frame in range(1, 2 * fps + 1):
             now = frame * 10**9 // fps

@@ -4,7 +4,7 @@ from .frame_clock import FrameClock, FrameSample
 from .game_loop import SHOW_CURRENT, Fault, FrameReport, GameLoop, GameStateError
 from .input import CANCEL, NEUTRAL, PRESS, RELEASE, ActionState, Input, TickInput
 from .mailbox import Completion, Mailbox, MailboxClosed, MailboxFull, Stale, Ticket
-from .outbox import Outbox, OutboxOverflow
+from .outbox import Outbox, OutboxFull, Request
 from .recordable import check_recordable
 from .session import Session
 from .tick import PHASES, PhaseOrderError, RecordedTick, Tick, TickLog, TickLogEntry
