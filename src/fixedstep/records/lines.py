@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from .. import StateHash
 from .._arguments import U64_MAX, shown
-from ..captures.limits import LONGEST_TAIL
 from ..time import Rate, Timestep
 
 if TYPE_CHECKING:
@@ -32,6 +31,8 @@ DEEPEST: Final = 64
 """Brackets within brackets. Python's decoder takes a piece of the stack for each."""
 LONGEST_INTEGER: Final = 100
 """Digits of an integer. Those of 64 bits have 20, and the time for longer ones is quadratic."""
+LONGEST_TAIL: Final = 64 << 20
+"""Bytes behind the last line that a crash may leave: zeros, for the most part."""
 RESTORE: Final = "restore the line from a copy, or end the file before it"
 
 _BRACKET = re.compile(r'[][{}"\\]')
@@ -142,7 +143,7 @@ class LineWriter:
     cannot be written, or an exception comes before it is complete, no file is left behind.
     """
 
-    __slots__ = ("_broken", "_digest", "_own", "_process", "_write")
+    __slots__ = ("_broken", "_digest", "_own", "_process", "_write", "lines")
 
     def __init__(
         self,
@@ -153,6 +154,8 @@ class LineWriter:
     ) -> None:
         self._digest = StateHash()
         self._broken = ""
+        self.lines = 0
+        """Lines in the file."""
         self._own: FileIO | None = None
         self._process = os.getpid()
         if not isinstance(file, (str, os.PathLike)):
@@ -187,6 +190,7 @@ class LineWriter:
         self._broken = "writing the line before failed"
         self._write(text)
         self._digest = self._digest.absorb_bytes(text.encode("ascii"))
+        self.lines += 1
         self._broken = ""
 
     def end(self, fields: dict[str, Any]) -> None:
@@ -240,21 +244,25 @@ def _new_file(path: str | os.PathLike[str], overwrite: bool) -> FileIO:
 
 
 class LineReader:
-    """Reads the lines of one file, once. ``what`` is what the file should be, for errors.
+    """Reads the lines of one file, once: one at a path, which is opened here, or an open stream.
 
-    Not public: `Trace` and `Recording` are made of it.
+    ``name`` is what errors call it, and ``what`` is what it should be.
     """
 
     def __init__(
         self,
-        file: BinaryIO | TextIO,
-        name: str,
+        file: str | os.PathLike[str] | BinaryIO | TextIO,
+        name: str | None,
         what: str,
         error: type[ValueError],
         longest: int,
     ) -> None:
+        self._own = None
+        if isinstance(file, (str, os.PathLike)):
+            name = name or os.fspath(file)
+            file = self._own = open(file, "rb")  # noqa: SIM115 - closed by close()
         self._file = file
-        self._name = name
+        self._name = name or f"the {what}"
         self._what = what
         self._error = error
         self._longest = longest
@@ -262,6 +270,11 @@ class LineReader:
         self._content = b""
         self.line = 0
         """The number of the line that was read last, from 1."""
+
+    def close(self) -> None:
+        """Close the file, if it was opened here."""
+        if self._own is not None:
+            self._own.close()
 
     def refuse(self, what: str) -> NoReturn:
         """Raise the error for the line that was read last."""

@@ -20,14 +20,12 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO, TypeAlias
 
-from .. import StateHash, __version__
+from .. import StateHash, __version__, reference
 from .._arguments import I64_MAX, I64_MIN, U64_MAX, shown
-from ..captures.source import opened
 from ..sim.input import TickInput, action_names
 from ..sim.mailbox import Completion, Ticket, WorkFailed
 from ..sim.recordable import Recordable, check_recordable
@@ -206,7 +204,7 @@ def _plain_digests(found: Mapping[Any, Any], levels: int) -> dict[str, Any]:
             )
         if name in plain:
             raise ValueError(f"digests() has {shown(name)} twice; leave one out")
-        if isinstance(value, StateHash) or hasattr(value, "finish"):
+        if isinstance(value, (StateHash, reference.StateHash)):
             plain[name] = value.finish()
         elif type(value) is int and 0 <= value <= U64_MAX:
             plain[name] = value
@@ -393,12 +391,19 @@ class RecordingWriter(TickDigester):
     ) -> None:
         super().__init__(header.phases, header.digests_every, header.first_tick)
         self._base = header.request_base
-        self._next = header.first_tick
         self._given: dict[str, Any] = {}
-        self.ticks = 0
         fields = header_fields(header)
         _within_a_line(dumps(fields))
         self._lines = LineWriter(file, fields, overwrite=overwrite)
+
+    @property
+    def ticks(self) -> int:
+        """Ticks in the file. It is counted in lines, so that an interrupt cannot part the two."""
+        return self._lines.lines - 1
+
+    @property
+    def _next(self) -> int:
+        return self._first + self.ticks
 
     def begin(self, given: RecordedTick) -> None:
         """Keep what a tick is given, as it is before the tick runs."""
@@ -424,8 +429,6 @@ class RecordingWriter(TickDigester):
         text = dumps(line)
         _within_a_line(text)
         self._lines.line(text)
-        self._next += 1
-        self.ticks += 1
 
     def finish(
         self, reason: str, fault: Fault | None = None, given: RecordedTick | None = None
@@ -474,21 +477,17 @@ class Recording:
     >>> recording.reason, recording.missing
     ('closed', '')
 
-    ``file`` is a path ("-" is the standard input), or an open stream of text or bytes at its
-    beginning. A file at a path may be packed with gzip. One line is in memory at a time.
+    ``file`` is a path, or an open stream of text or bytes at its beginning, such as ``gzip.open``
+    returns; ``name`` is what errors call it. One line is in memory at a time.
 
-    Raises RecordingError for anything that is not exactly a recording, CaptureError for a damaged
-    gzip file, and OSError where the file cannot be opened.
+    Raises RecordingError for anything that is not exactly a recording, and OSError where the file
+    cannot be opened.
     """
 
     def __init__(
-        self, file: str | os.PathLike[str] | TextIO | BinaryIO, name: str = "the recording"
+        self, file: str | os.PathLike[str] | TextIO | BinaryIO, name: str | None = None
     ) -> None:
-        self._files = ExitStack()
         self._started = False
-        if isinstance(file, (str, os.PathLike)):
-            source = self._files.enter_context(opened(file))
-            file, name = source.binary, source.name
         self._reader = LineReader(file, name, "recording", RecordingError, LONGEST_LINE)
         try:
             self.header = self._header()
@@ -645,15 +644,16 @@ class Recording:
             messages,
             completions,
             tuple(
-                None if number is None else self._request(number) for number in parts["requests"]
+                None if number is None else self._request(number, 1)
+                for number in parts["requests"]
             ),
             "closed" in line,
             reader.number(line["outbox_room"], "outbox_room") if "outbox_room" in line else None,
             reader.rate(line["rate"]) if "rate" in line else None,
         )
 
-    def _request(self, written: object) -> int:
-        return self._reader.number(written, "the number of a request", low=I64_MIN, high=I64_MAX)
+    def _request(self, written: object, low: int = I64_MIN) -> int:
+        return self._reader.number(written, "the number of a request", low=low, high=I64_MAX)
 
     def _completion(self, written: object) -> Completion:
         if (
@@ -701,7 +701,7 @@ class Recording:
 
     def close(self) -> None:
         """Close the file, if it was opened here."""
-        self._files.close()
+        self._reader.close()
 
     def __enter__(self) -> Recording:
         return self

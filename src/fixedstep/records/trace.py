@@ -16,16 +16,12 @@ are not in the file: they follow from the timestamps.
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import fixedstep
 
 from .. import _arguments
 from .._arguments import U32_MAX, U64_MAX, shown
-from ..captures.capture import CaptureError
-from ..captures.limits import LONGEST_TRACE_LINE
-from ..captures.source import opened
 from ..time import Rate, StepBudget, Timestamp, Timestep
 from .lines import RESTORE, LineReader, LineWriter, digest_text, timestep_fields
 
@@ -37,11 +33,14 @@ if TYPE_CHECKING:
 FORMAT = "fixedstep-trace"
 VERSION = 1
 
+#: Bytes in a line. The longest that the writer can make has 140.
+LONGEST_LINE = 4096
+
 _HEADER = {"format", "version", "budget", "start"}
 _STATS = {"frames", "ticks", "steps_dropped", "schedule_hash"}
 
 
-class TraceError(CaptureError):
+class TraceError(ValueError):
     """A trace that cannot be read exactly. Names the file, the line and the fix."""
 
 
@@ -123,23 +122,19 @@ class Trace:
     >>> trace.timestep, trace.stats.ticks, trace.missing
     (Timestep(10), 2, '')
 
-    ``file`` is a path ("-" is the standard input), or an open stream of text or bytes at its
-    beginning. A file at a path may be packed with gzip. After the last operation ``stats`` and
-    ``missing`` are known.
+    ``file`` is a path, or an open stream of text or bytes at its beginning, such as ``gzip.open``
+    returns; ``name`` is what errors call it. After the last operation ``stats`` and ``missing`` are
+    known.
 
-    Raises TraceError for anything that is not exactly a trace, CaptureError, which that is, for a
-    damaged gzip file, and OSError where the file cannot be opened.
+    Raises TraceError for anything that is not exactly a trace, and OSError where the file cannot be
+    opened.
     """
 
     def __init__(
-        self, file: str | os.PathLike[str] | TextIO | BinaryIO, name: str = "the trace"
+        self, file: str | os.PathLike[str] | TextIO | BinaryIO, name: str | None = None
     ) -> None:
-        self._files = ExitStack()
         self._started = False
-        if isinstance(file, (str, os.PathLike)):
-            source = self._files.enter_context(opened(file))
-            file, name = source.binary, source.name
-        self._reader = LineReader(file, name, "trace", TraceError, LONGEST_TRACE_LINE)
+        self._reader = LineReader(file, name, "trace", TraceError, LONGEST_LINE)
         try:
             header = self._header()
             self.timestep: Timestep | Rate = self._reader.timestep(header)
@@ -219,7 +214,7 @@ class Trace:
 
     def close(self) -> None:
         """Close the file, if it was opened here."""
-        self._files.close()
+        self._reader.close()
 
     def __enter__(self) -> Trace:
         return self

@@ -3,7 +3,16 @@
 from .frame_clock import FrameClock, FrameSample
 from .game_loop import SHOW_CURRENT, Fault, FrameReport, GameLoop, GameStateError
 from .input import CANCEL, NEUTRAL, PRESS, RELEASE, ActionState, Input, TickInput
-from .mailbox import Completion, Mailbox, MailboxClosed, MailboxFull, Stale, Ticket
+from .mailbox import (
+    Completion,
+    Mailbox,
+    MailboxClosed,
+    MailboxCounters,
+    MailboxFull,
+    Stale,
+    Ticket,
+    WorkFailed,
+)
 from .outbox import Outbox, OutboxFull, Request
 from .recordable import check_recordable
 from .session import Session
