@@ -78,7 +78,8 @@ class RecordingError(ValueError):
     Traceback (most recent call last):
         ...
     fixedstep.records.recording.RecordingError: the recording, line 1: the file is empty or ends \
-within its header, so there is nothing in it; Recorder(path, session) writes recordings
+within its header, so there is nothing in it; Recorder(path, session) writes recordings; traces go to \
+`fixedstep verify`
     """
 
 
@@ -533,7 +534,7 @@ class Recording:
 
     def _header(self) -> RecordingHeader:
         reader = self._reader
-        hint = "Recorder(path, session) writes recordings"
+        hint = "Recorder(path, session) writes recordings; traces go to `fixedstep verify`"
         header = reader.header(FORMAT, VERSION, hint)
         reader.fields(header, "a header", _HEADER, set())
         notes, library = header["notes"], header["library"]
