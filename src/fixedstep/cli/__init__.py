@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 import fixedstep
 
-from . import analyze, bench, demo, diff, info, replay
+from . import analyze, bench, demo, diff, info, replay, verify
 from .layout import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_COMMANDS = (info, demo, replay, diff, analyze, bench)
+_COMMANDS = (info, demo, verify, replay, diff, analyze, bench)
 
 
 class _UsageError(Exception):
@@ -65,12 +65,11 @@ def _parse(argv: Sequence[str] | None, arguments: argparse.Namespace) -> None:
 
 
 def _file_errors() -> tuple[type[Exception], ...]:
-    """What a file that cannot be read raises."""
+    """What a file that cannot be read raises, or a game that cannot replay it."""
     from ..captures import CaptureError
-    from ..records.trace import TraceError
-    from ..sim.recording import ReplayError
+    from ..records import RecordingError, ReplayMismatch, TraceError
 
-    return CaptureError, ReplayError, TraceError
+    return CaptureError, RecordingError, ReplayMismatch, TraceError, replay.GameError
 
 
 @contextmanager

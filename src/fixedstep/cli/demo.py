@@ -13,7 +13,7 @@ toolkit, which is in ``fixedstep.host.ball``; here is only the way to it.
 from __future__ import annotations
 
 import signal
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..time import Nanos, StepBudget, Timestamp, Timestep, saturating_add, saturating_since
@@ -146,7 +146,7 @@ class Demo:
         self._wait = wait
         self._say = say
 
-    def play(self, span: int, stall: int, recording: TextIO | None = None) -> None:
+    def play(self, span: int, stall: int, recording: str | TextIO | None = None) -> None:
         """Run for ``span`` nanoseconds, or until Ctrl-C, with one stall of ``stall`` nanoseconds in
         the middle; write the trace to ``recording``."""
         from ..records.trace import TraceWriter
@@ -161,10 +161,16 @@ class Demo:
                 loop = self._core.FrameLoop(self.timestep, self.budget, start)
                 with held():
                     if recording is not None:
-                        writer = TraceWriter(recording, self.timestep, self.budget, start)
+                        writer = TraceWriter(
+                            recording, self.timestep, self.budget, start, overwrite=True
+                        )
                 self._frames(loop, start, span, stall, writer)
             except KeyboardInterrupt:
                 self.interrupted = True
+            except BaseException:
+                if writer is not None:
+                    writer.close()
+                raise
             with held():
                 if writer is not None:
                     writer.finish(self.stats)
@@ -280,7 +286,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         f"stall; --hz is {_WINDOW_HZ} there unless given",
     )
     parser.add_argument(
-        "--record", metavar="FILE", help="write a trace for `fixedstep replay`; FILE must be new"
+        "--record",
+        metavar="FILE",
+        help="write a trace for `fixedstep verify`; a trace that is there is replaced",
     )
     headless.add(parser)
     # None, to tell what was given from what was not: a window has defaults of its own.
@@ -336,25 +344,20 @@ def run(arguments: argparse.Namespace) -> int:
     stall = _STALL_MS * _MILLISECOND if arguments.stall_ms is None else arguments.stall_ms
     wait = monotonic.Waiter().wait_until
     demo = Demo(hz, budget, core=core, clock=monotonic.now, wait=wait, say=say)
-    with ExitStack() as files:
-        recording = None
-        if arguments.record is not None:
-            # "x": a recording is never written over.
-            recording = files.enter_context(open(arguments.record, "x", encoding="ascii"))
-        chosen = fixedstep.backend()
-        say(f"core: {chosen.name} ({chosen.reason})")
+    chosen = fixedstep.backend()
+    say(f"core: {chosen.name} ({chosen.reason})")
+    say(
+        f"{decimal(span, _SECOND, 1)} s at {_FRAMES_PER_SECOND} frames a second; "
+        f"{schedule(demo.timestep, budget)}. Ctrl-C ends it early."
+    )
+    if hz > _FRAMES_PER_SECOND * budget.steps:
         say(
-            f"{decimal(span, _SECOND, 1)} s at {_FRAMES_PER_SECOND} frames a second; "
-            f"{schedule(demo.timestep, budget)}. Ctrl-C ends it early."
+            f"{_FRAMES_PER_SECOND} frames of at most {budget.steps} steps run at most "
+            f"{_FRAMES_PER_SECOND * budget.steps} of the {hz} steps a second; the others are "
+            f"dropped. --budget {-(-hz // _FRAMES_PER_SECOND)} would run them all."
         )
-        if hz > _FRAMES_PER_SECOND * budget.steps:
-            say(
-                f"{_FRAMES_PER_SECOND} frames of at most {budget.steps} steps run at most "
-                f"{_FRAMES_PER_SECOND * budget.steps} of the {hz} steps a second; the others are "
-                f"dropped. --budget {-(-hz // _FRAMES_PER_SECOND)} would run them all."
-            )
-        say("")
-        demo.play(span, stall, recording)
+    say("")
+    demo.play(span, stall, arguments.record)
 
     stats, timing, step = demo.stats, demo.timing, demo.timestep.nanos
     frame_time = ", ".join(
@@ -378,7 +381,7 @@ def run(arguments: argparse.Namespace) -> int:
         ("core", chosen.name),
     ]
     if arguments.record is not None:
-        rows.append(("recording", f"{printable(arguments.record)} (fixedstep replay reads it)"))
+        rows.append(("trace", f"{printable(arguments.record)} (fixedstep verify reads it)"))
     print("\nended early by Ctrl-C\n" if demo.interrupted else "")
     print(pairs(rows))
     return 0

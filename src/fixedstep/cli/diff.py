@@ -1,20 +1,14 @@
-"""``fixedstep diff``: two recordings of ticks, and the first tick in which they part.
-
-The other half of ``replay``: that one compares schedules, which are the library's, and this one
-simulations, which are the game's, by the digests that the game took. It compares ticks by their
-numbers and stops at the first difference, since every later one may only follow from it.
-"""
+"""``fixedstep diff``: compare two recordings of ticks, and name the first tick that differs."""
 
 from __future__ import annotations
 
 import sys
-from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
 
-    from ..sim.recording import Policies, Recording
+    from ..records import Recording, RecordingHeader
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -24,59 +18,55 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         allow_abbrev=False,
         help="compare two recordings of ticks and name the first divergence",
         description="Compare two recordings of ticks, by tick number, and name the first tick, "
-        "phase and field in which they differ. Exit code 0 if all ticks that both have are equal, "
-        "1 for a divergence, 2 for files that cannot be compared.",
+        "phase and digest in which they differ. Exit code 0 if all ticks that both have are equal, "
+        "1 for a divergence, 2 for files that cannot be compared. For traces of frames, use "
+        "`fixedstep verify`.",
     )
     for name in ("first", "second"):
         parser.add_argument(
             name,
-            metavar="FILE",
-            help="a recording that `Session.record` wrote, packed with gzip or not",
+            metavar="RECORDING",
+            help="a recording that a Recorder wrote, packed with gzip or not",
         )
     parser.set_defaults(run=run)
 
 
-def policy_differences(one: Policies, other: Policies) -> list[str]:
-    """The policies that differ, which is where a divergence often comes from."""
+def header_differences(one: RecordingHeader, other: RecordingHeader) -> list[str]:
+    """What differs in the headers, which is where a divergence often comes from."""
     return [
-        f"{name}: {first!r} and {second!r}"
+        f"{name.replace('_', ' ')}: {first!r} and {second!r}"
         for name, first, second in zip(one._fields, one, other, strict=True)
-        if _plain(first) != _plain(second)
+        if first != second
     ]
-
-
-def _plain(value: Any) -> Any:
-    return dict(value) if hasattr(value, "keys") else value
 
 
 def described(recording: Recording) -> str:
     """How long a recording is, and how it ended."""
     from .layout import printable
 
-    start = recording.policies.first_tick
-    ticks = f"{recording.ticks} ticks, from tick {start}" if recording.ticks else "no ticks"
+    start = recording.header.first_tick
+    text = f"{recording.ticks} ticks, from tick {start}" if recording.ticks else "no ticks"
     fault = recording.fault
     if fault is not None:
-        ticks += f"; a fault ended it in tick {fault.tick}, {fault.phase.value}: {fault.error}"
+        where = f", {fault.phase}" if fault.phase else ""
+        text += f"; a fault ended it in tick {fault.tick}{where}: {fault.error}"
+    elif recording.reason not in ("", "closed"):
+        text += f"; it ended early: {recording.reason}"
     if recording.missing:
-        ticks += f"; not whole: {recording.missing}"
-    return printable(ticks)
+        text += f"; not whole: {recording.missing}"
+    return printable(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print."""
     from ..captures.source import opened
-    from ..sim.recording import Recording
-    from ..sim.replay import compare, told
+    from ..records import Recording, compare
+    from ..records.compare import format_sides
     from .layout import pairs, printable
 
     names = (arguments.first, arguments.second)
-    # A recording is ASCII; whatever else is in a file becomes visible and is refused with its line.
     with opened(names[0]) as first, opened(names[1]) as second:
-        one, other = (
-            Recording(TextIOWrapper(source.binary, "ascii", "backslashreplace"), source.name)
-            for source in (first, second)
-        )
+        one, other = (Recording(source.binary, source.name) for source in (first, second))
         found = compare(one, other)
     divergence = found.divergence
     if divergence is not None:
@@ -84,14 +74,14 @@ def run(arguments: argparse.Namespace) -> int:
     elif not found.compared:
         arguments.code = 2
     print(pairs([("A", printable(names[0])), ("B", printable(names[1]))]))
-    for line in policy_differences(one.policies, other.policies):
-        print(f"configured differently: {printable(line)}")
+    for line in header_differences(one.header, other.header):
+        print(f"different headers: {printable(line)[:400]}")
     print()
     if divergence is not None:
         print(f"DIFFERENT: first divergence at tick {divergence.tick}")
-        sides = told(divergence.first, divergence.second)
+        sides = format_sides(divergence.first, divergence.second)
         rows = [
-            ("phase", "not recorded" if divergence.phase is None else divergence.phase.value),
+            ("phase", divergence.phase or "not recorded"),
             ("field", divergence.field),
             *zip("AB", sides, strict=True),
         ]

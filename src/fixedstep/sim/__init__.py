@@ -7,7 +7,16 @@ from .game_loop import SHOW_CURRENT, Fault, FrameReport, GameLoop, GameStateErro
 from .history import ArrayHistory, History
 from .input import CANCEL, NEUTRAL, PRESS, RELEASE, ActionState, Input, TickInput
 from .interpolation import progress, progress_exact
-from .mailbox import Completion, Mailbox, MailboxClosed, MailboxFull, Stale, Ticket
+from .mailbox import (
+    Completion,
+    Mailbox,
+    MailboxClosed,
+    MailboxCounters,
+    MailboxFull,
+    Stale,
+    Ticket,
+    WorkFailed,
+)
 from .outbox import Outbox, OutboxFull, Request
 from .random import Random
 from .recordable import check_recordable
@@ -48,6 +57,7 @@ __all__ = [
     "Interpolated",
     "Mailbox",
     "MailboxClosed",
+    "MailboxCounters",
     "MailboxFull",
     "Outbox",
     "OutboxFull",
@@ -67,6 +77,7 @@ __all__ = [
     "TimerId",
     "TimerQueue",
     "TimerQueueFull",
+    "WorkFailed",
     "check_recordable",
     "due_times",
     "progress",

@@ -1,15 +1,17 @@
-"""Where results of background work wait for a tick, and where those that came too late end.
+"""Results of background work on their way to a tick, and what becomes of those that come too late.
 
 A path is searched on another thread, and meanwhile the guard dies, gets another destination, or the
-level is over. The result must not reach a world it was not made for, and must not reach any world
-in the middle of a tick. So the work begins with a ticket, which says what it is for; the result is
-submitted with it, from any thread; and a tick takes what has arrived as one batch, ordered by
-request, after each result was checked against what is true now.
+level is over. The result must not reach a world it was not made for, nor any world in the middle of
+a tick. So the work begins with a ticket, which says what it is for; the result is submitted with
+it, from any thread; and a tick takes what has arrived as one batch, in order of the requests, after
+each result was checked against what is true now.
 
-This is the one part of the simulation that other threads touch, and the one that holds a lock. It
-starts no thread, waits for none and runs no work: any executor does that. Nor does it make arrival
-deterministic. Which tick a result falls into is up to the machine; a recording keeps the tick it
-was applied in.
+Other threads call ``submit``, ``submit_error`` and ``counters``, so a lock guards the slots. The
+mailbox starts no thread and runs no work: any executor does that. Which tick a result falls into
+depends on the machine; a recording keeps the tick in which it was given.
+
+An interrupt (Ctrl-C) may fall between any two instructions. Each change is therefore made by one
+assignment, and what it leaves to do is done by the next call.
 
 Every ticket holds a slot until a batch reclaims it, and what became of each is counted, with the
 reason: `MailboxCounters`. A slot is reclaimed at batches alone, so that whether the seventeenth
@@ -24,10 +26,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from enum import Enum
-from threading import RLock
-from typing import Any, NamedTuple, Protocol, SupportsIndex
+from threading import RLock, get_ident
+from typing import Any, NamedTuple, NoReturn, Protocol, SupportsIndex
 
 from .._arguments import positive, shown
+from .recordable import check_recordable
 
 
 class MailboxFull(RuntimeError):
@@ -36,6 +39,17 @@ class MailboxFull(RuntimeError):
 
 class MailboxClosed(RuntimeError):
     """The mailbox was shut down. The request was not admitted, and no ticket given."""
+
+
+class WorkFailed(RuntimeError):
+    """The error of background work, live and replayed: its text is the type of the exception.
+
+    Live, ``__cause__`` is what the worker raised. A recording holds the type alone, so a game that
+    has to tell errors apart compares the text: ``str(completion.error) == "TimeoutError"``.
+
+    >>> str(WorkFailed("TimeoutError"))
+    'TimeoutError'
+    """
 
 
 class Stale(Enum):
@@ -79,8 +93,8 @@ class Completion(NamedTuple):
     """What it is for."""
     result: Any
     """What the worker returned; None where it failed."""
-    error: BaseException | None
-    """What the worker raised, or None."""
+    error: WorkFailed | None
+    """That the worker raised, or None."""
 
     @property
     def ok(self) -> bool:
@@ -196,7 +210,7 @@ class _Slot:
         self.cancelled = False
         self.revoked: str | None = None  # "superseded" or "world"
         self.result: Any = None
-        self.error: BaseException | None = None
+        self.error: WorkFailed | None = None
 
     @property
     def reclaimable(self) -> bool:
@@ -220,20 +234,24 @@ class Mailbox:
     ...     print(done.ticket.request, done.ticket.target, done.result)
     1 guard ['a', 'h', 'p', 't']
 
-    ``reserve``, ``cancel``, ``take_batch``, ``replace_world`` and ``shutdown`` are for the thread
-    that owns the world; ``submit``, ``submit_error`` and the counters are for any. ``world`` is any
-    hashable value that tells this world from the next.
+    ``reserve``, ``cancel``, ``take_batch`` and ``shutdown`` are for the thread that runs the world,
+    which the first such call decides, until ``replace_world``; from another one they are a
+    RuntimeError, unless Python runs with -O. ``submit``, ``submit_error`` and ``counters`` are for
+    any thread. ``world`` is any hashable value that tells this world from the next. A mailbox
+    cannot be copied or pickled, since work under way reports to this one.
 
     Raises TypeError for a capacity without ``__index__``, OverflowError out of ``0 .. 2**64 - 1``,
     ValueError for 0.
     """
 
     __slots__ = (
+        "_account",
         "_capacity",
         "_closed",
-        "_counts",
         "_lock",
         "_newest",
+        "_owner",
+        "_refusals",
         "_request",
         "_slots",
         "_world",
@@ -244,14 +262,28 @@ class Mailbox:
             capacity, "capacity", "a whole number of requests", "16 is the default"
         )
         self._world = _hashed(world, "world")
-        # Of the kind that its owner may take again: what is allocated under it can run a finalizer,
-        # which may report, and so can a signal. A report changes a slot and never which there are.
+        # Reentrant: what is allocated under it can run a finalizer, which may report, and so can a
+        # signal. A report changes a slot and never which slots there are.
         self._lock = RLock()
         self._slots: dict[int, _Slot] = {}  # by request number, and so in its order
         self._newest: dict[Hashable, _Slot] = {}  # by target: the slot that nothing supersedes
         self._request = 0
         self._closed = False
-        self._counts = dict.fromkeys(MailboxCounters._fields, 0)
+        self._owner: int | None = None
+        self._refusals = dict.fromkeys(_REFUSALS, 0)
+        # Reclaimed slots by reason, and the slot reclaimed last: replaced as a whole. That slot is
+        # taken out of _slots afterwards, by the next call if an interrupt prevents it.
+        self._account: tuple[dict[str, int], _Slot | None] = (dict.fromkeys(_REASONS, 0), None)
+
+    def _check_thread(self, name: str) -> None:
+        thread = get_ident()
+        if self._owner is None:
+            self._owner = thread
+        elif self._owner != thread:
+            raise RuntimeError(
+                f"{name} was called from another thread than the one that runs the world; workers "
+                "call submit or submit_error"
+            )
 
     def reserve(self, target: Hashable, revision: Hashable = None) -> Ticket:
         """Admit a request, before its work begins. Older ones for the same target are superseded:
@@ -261,18 +293,22 @@ class Mailbox:
         handle; requests for None supersede nothing.
 
         Raises MailboxFull where ``capacity`` slots are taken, MailboxClosed after ``shutdown``, and
-        TypeError for a target or revision without a hash. Nothing is superseded then.
+        what `check_recordable` raises for a target or revision that a recording cannot hold, or
+        TypeError for one without a hash. Nothing is superseded then.
         """
-        _hashed(target, "target")
-        _hashed(revision, "revision")
+        if __debug__:
+            self._check_thread("reserve")
+        _named(target, "target")
+        _named(revision, "revision")
         with self._lock:
+            self._settle()
             closed = self._closed
             full = len(self._slots) >= self._capacity
             if closed or full:
-                self._counts["closed" if closed else "full"] += 1
+                self._refusals["closed" if closed else "full"] += 1
             else:
-                return self._admit(target, revision)
-        # the texts are made without the lock: the repr of a target is somebody else's code
+                return self._admit(target, revision, self._request + 1).ticket
+        # The texts are made without the lock: the repr of a target is somebody else's code.
         if closed:
             raise MailboxClosed(
                 f"the request for {shown(target)} came after shutdown; a new session has a "
@@ -283,29 +319,29 @@ class Mailbox:
             "ask again after a tick, or cancel what is no longer needed"
         )
 
-    def _admit(self, target: Hashable, revision: Hashable) -> Ticket:
-        ticket = Ticket(self._request + 1, self._world, target, revision)
-        slot = _Slot(ticket)
+    def _admit(self, target: Hashable, revision: Hashable, number: int) -> _Slot:
+        slot = _Slot(Ticket(number, self._world, target, revision))
+        self._request = max(self._request, number)
+        self._slots[number] = slot
         if target is not None:
             before = self._newest.get(target)
             self._newest[target] = slot
             if before is not None:
-                before.revoked = "superseded"
-        self._request += 1
-        self._slots[ticket.request] = slot
-        self._counts["reserved"] += 1
-        return ticket
+                before.revoked = before.revoked or "superseded"
+        return slot
 
-    def _reserve_no_slot(self, target: Hashable, revision: Hashable) -> Ticket:
-        """A request of a replay: its result is in the recording, so it takes no room from others,
-        whether or not the frame begins the work again. Counted as cancelled."""
-        _hashed(target, "target")
-        _hashed(revision, "revision")
+    def _reserve_no_slot(
+        self, target: Hashable, revision: Hashable, number: int | None = None
+    ) -> Ticket:
+        """A request of a replay, with the number it had. Its result is in the recording, so it
+        takes no slot from others, whether or not the work is begun again. Counted as cancelled."""
+        _named(target, "target")
+        _named(revision, "revision")
         with self._lock:
-            ticket = self._admit(target, revision)
-            slot = self._slots.pop(ticket.request)
+            self._settle()
+            slot = self._admit(target, revision, self._request + 1 if number is None else number)
             self._reclaim(slot, "cancelled")
-        return ticket
+        return slot.ticket
 
     def submit(self, ticket: Ticket, result: Any) -> bool:
         """Report a result, from any thread. Whether it may still be applied.
@@ -314,28 +350,32 @@ class Mailbox:
         in too, since it says that the work is over; one that has no slot, or is the second for its
         slot, is refused. Both are counted, and neither is an error: a worker cannot know.
 
-        Raises TypeError for anything but a Ticket.
+        Raises TypeError for anything but a Ticket, and what `check_recordable` raises for a result
+        that a recording cannot hold. The slot is then still taken: submit what it can hold.
         """
-        return self._report(ticket, result, None)
+        _checked(ticket)
+        return self._report(ticket, check_recordable(result, "result"), None)
 
     def submit_error(self, ticket: Ticket, error: BaseException) -> bool:
-        """Report that the work failed. It is handed out like a result, for the game to decide.
+        """Report that the work failed. It is handed out like a result, for the game to decide, with
+        a `WorkFailed` as its error.
 
         Raises TypeError for anything but a Ticket and an exception.
         """
+        _checked(ticket)
         if not isinstance(error, BaseException):
             raise TypeError(
                 f"error must be an exception, not {type(error).__name__} {shown(error)}; "
-                "submit takes results of any kind"
+                "submit takes results"
             )
-        return self._report(ticket, None, error)
+        return self._report(ticket, None, _failed(error))
 
-    def callback(self, ticket: Ticket) -> Callable[[Future], None]:
-        """A function for ``future.add_done_callback``, which reports what became of the future.
+    def attach(self, ticket: Ticket, future: Future) -> None:
+        """Have the future report to this ticket when it is done, whatever becomes of it.
 
-        From now on the ticket counts as attached: cancelled, it keeps its slot until the function
-        was called. A future that was cancelled itself reports just that. Raises TypeError for
-        anything but a Ticket.
+        From now on a ticket that is cancelled keeps its slot until the future has reported. A
+        future that was cancelled itself reports just that, and a result that a recording cannot
+        hold is reported as the error it raises. Raises TypeError for anything but a Ticket.
         """
         _checked(ticket)
         with self._lock:
@@ -347,37 +387,32 @@ class Mailbox:
             if future.cancelled():
                 self._report(ticket, None, None, cancelled=True)
             elif (error := future.exception()) is not None:
-                self._report(ticket, None, error)
+                self._report(ticket, None, _failed(error))
             else:
-                self._report(ticket, future.result(), None)
+                try:
+                    self.submit(ticket, future.result())
+                except (TypeError, ValueError, OverflowError) as unfit:
+                    self._report(ticket, None, _failed(unfit))
 
-        return report
-
-    def attach(self, ticket: Ticket, future: Future) -> None:
-        """Have the future report to this ticket when it is done, whatever becomes of it.
-
-        The same as ``future.add_done_callback(mailbox.callback(ticket))``.
-        """
-        future.add_done_callback(self.callback(ticket))
+        future.add_done_callback(report)
 
     def _report(
-        self, ticket: Ticket, result: Any, error: BaseException | None, *, cancelled: bool = False
+        self, ticket: Ticket, result: Any, error: WorkFailed | None, *, cancelled: bool = False
     ) -> bool:
-        _checked(ticket)
         with self._lock:
-            self._counts["submitted"] += 1
             slot = self._slots.get(ticket.request)
+            if slot is self._account[1]:
+                slot = None  # reclaimed
             refusal = self._refusal(ticket, slot)
             if refusal is not None or slot is None:
-                self._counts[refusal or "unknown"] += 1
+                self._refusals[refusal or "unknown"] += 1
                 return False
-            slot.answered = True
+            if slot.verdict is None and not cancelled:
+                slot.result = result
+                slot.error = error
             slot.cancelled = slot.cancelled or cancelled
-            if slot.verdict is not None:
-                return False
-            slot.result = result
-            slot.error = error
-            return True
+            slot.answered = True
+            return slot.verdict is None
 
     def _refusal(self, ticket: Ticket, slot: _Slot | None) -> str | None:
         if slot is not None:
@@ -394,8 +429,11 @@ class Mailbox:
         The work goes on; a future that has not begun can be cancelled by itself. Raises TypeError
         for anything but a Ticket.
         """
+        if __debug__:
+            self._check_thread("cancel")
         _checked(ticket)
         with self._lock:
+            self._settle()
             slot = self._slots.get(ticket.request)
             if slot is None or slot.ticket != ticket or slot.cancelled:
                 return False
@@ -420,6 +458,7 @@ class Mailbox:
                 slot.revoked = slot.revoked or "world"  # the first reason is the one that counts
             self._newest.clear()
             self._world = world
+            self._owner = None
 
     def take_batch(
         self, is_current: Callable[[Ticket], bool | Stale] | None = None
@@ -433,7 +472,10 @@ class Mailbox:
 
         An exception from ``is_current`` comes through, and the results wait on.
         """
+        if __debug__:
+            self._check_thread("take_batch")
         with self._lock:
+            self._settle()
             batch = [slot for slot in list(self._slots.values()) if slot.reclaimable]
             asked = [slot for slot in batch if slot.verdict is None]
         stale: dict[int, str] = {}
@@ -447,7 +489,7 @@ class Mailbox:
         completions = []
         with self._lock:
             for slot in batch:
-                if self._slots.pop(slot.ticket.request, None) is None:
+                if slot.ticket.request not in self._slots:
                     continue  # reclaimed meanwhile
                 reason = slot.verdict or stale.get(slot.ticket.request, "applied")
                 self._reclaim(slot, reason)
@@ -461,29 +503,46 @@ class Mailbox:
 
         What workers still report is counted as late. Calling it again does nothing.
         """
+        if __debug__:
+            self._check_thread("shutdown")
         with self._lock:
+            self._settle()
             self._closed = True
             slots = list(self._slots.values())
-            self._slots.clear()
             for slot in slots:
                 self._reclaim(slot, slot.verdict or "shutdown")
             return len(slots)
 
     def _reclaim(self, slot: _Slot, reason: str) -> None:
-        """Count a slot that was taken out, and forget that it was the newest for its target."""
-        self._counts[reason] += 1
-        self._counts["unanswered"] += not slot.answered
-        if self._newest.get(slot.ticket.target) is slot:
-            del self._newest[slot.ticket.target]
+        """Count a slot as reclaimed, and take it out."""
+        counts = self._account[0].copy()
+        counts[reason] += 1
+        counts["unanswered"] += not slot.answered
+        self._account = (counts, slot)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Take out the slot that was reclaimed last, if that is still to be done."""
+        slot = self._account[1]
+        if slot is not None:
+            if self._newest.get(slot.ticket.target) is slot:
+                del self._newest[slot.ticket.target]
+            self._slots.pop(slot.ticket.request, None)
+            self._account = (self._account[0], None)
 
     @property
     def counters(self) -> MailboxCounters:
         """What became of everything so far: one consistent reading, from any thread."""
         with self._lock:
-            counts, slots = dict(self._counts), list(self._slots.values())
-            counts["outstanding"] = len(slots)
-            counts["waiting"] = sum(slot.answered for slot in slots)
-        return MailboxCounters(**counts)
+            counts, last = self._account
+            refusals = self._refusals.copy()
+            slots = [slot for slot in list(self._slots.values()) if slot is not last]
+        waiting = sum(slot.answered for slot in slots)
+        seen = MailboxCounters(outstanding=len(slots), waiting=waiting, **counts, **refusals)
+        return seen._replace(
+            reserved=seen.reclaimed + len(slots),
+            submitted=seen.reclaimed - seen.unanswered + waiting + seen.refused,
+        )
 
     @property
     def capacity(self) -> int:
@@ -502,11 +561,41 @@ class Mailbox:
 
     def __len__(self) -> int:
         """How many slots are taken."""
-        return len(self._slots)
+        return len(self._slots) - (self._account[1] is not None)
+
+    def __copy__(self) -> NoReturn:
+        raise TypeError(
+            "a mailbox cannot be copied, since work under way reports to this one; make a new one"
+        )
+
+    def __deepcopy__(self, memo: object, /) -> NoReturn:
+        self.__copy__()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a mailbox cannot be pickled, since work under way reports to this one; make a new one"
+        )
 
     def __repr__(self) -> str:
         state = "shut down" if self._closed else f"{len(self)} of {self._capacity} slots taken"
         return f"<Mailbox of world {shown(self._world)}: {state}>"
+
+
+_REASONS = (
+    *("applied", "cancelled", "superseded", "world", "target", "revision", "shutdown"),
+    "unanswered",
+)
+_REFUSALS = ("full", "closed", "foreign", "unknown", "duplicate", "late")
+
+
+def _failed(error: BaseException) -> WorkFailed:
+    failed = WorkFailed(type(error).__name__)
+    failed.__cause__ = error
+    return failed
+
+
+def _named(value: Hashable, name: str) -> Hashable:
+    return check_recordable(_hashed(value, name), name)
 
 
 def _hashed(value: Hashable, name: str) -> Hashable:

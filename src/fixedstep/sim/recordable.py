@@ -18,7 +18,7 @@ Recordable: TypeAlias = (
 
 V = TypeVar("V")
 
-DEEPEST = 64
+DEEPEST = 32
 """Lists, tuples and dicts within each other: each level takes a piece of a reader's stack."""
 
 _ATOMS = frozenset({type(None), bool, float, bytes})
@@ -36,7 +36,7 @@ def check_recordable(value: V, name: str = "value") -> V:
 of those, not type <class 'object'>; pass the id of an entity instead of the entity
 
     Raises TypeError for anything else, subclasses included, OverflowError for an integer that 64
-    bits cannot hold, and ValueError for values more than 64 deep or text that UTF-8 cannot hold.
+    bits cannot hold, and ValueError for values more than 32 deep or text that UTF-8 cannot hold.
     """
     _check(value, name, DEEPEST)
     return value

@@ -250,6 +250,7 @@ class Session(GameLoop, Generic[W]):
         counts. Raises what `GameLoop.restore` raises; the session is then unchanged.
         """
         super().restore(state)
+        self._close_observer("the world was replaced")
         if world is not None:
             self._replace_world(world)
 

@@ -169,7 +169,10 @@ class Tick:
         replayed = self._replayed
         if replayed is not None:
             asked = len(self._requests)
-            number = replayed.requests[asked] if asked < len(replayed.requests) else 0
+            if asked >= len(replayed.requests):  # it asks for more than it did
+                number: int | None = self._mailbox._request + 1
+            else:
+                number = replayed.requests[asked]
             if number is not None:
                 ticket = self._mailbox._reserve_no_slot(target, revision, number)
                 self._requests.append(ticket.request)
