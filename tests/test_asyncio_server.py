@@ -11,9 +11,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from fixedstep.host.asyncio_server import TickServer
 
 from fixedstep import Rate, Step, StepBudget, Timestamp
-from fixedstep.host.asyncio_server import TickServer
 
 if TYPE_CHECKING:
     from pathlib import Path

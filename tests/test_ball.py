@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from fixedstep.host.paced_window import PacedWindow
 
 from fixedstep import Alpha, Nanos, Rate, Step, StepBudget, Timestamp
 from fixedstep.cli import main
 from fixedstep.host.ball.model import HEIGHT, RADIUS, WIDTH, Ball
-from fixedstep.host.paced_window import PacedWindow
 from fixedstep.host.toolkits import no_display
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from fixedstep import FrameLoop, FramePlan, Nanos, Rate, Step, StepBudget, Timestamp
+from fixedstep import FrameLoop, FramePlan, Rate, Step, Timestamp
 from fixedstep.sim import SHOW_CURRENT, FrameReport, GameLoop, GameStateError, Session
 
 MS = 10**6

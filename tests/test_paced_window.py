@@ -13,10 +13,10 @@ from importlib.metadata import metadata
 from typing import Any
 
 import pytest
+from fixedstep.host.paced_window import PacedWindow
 
 from fixedstep import Alpha, FrameLoop, FramePlan, Nanos, Rate, Step, Timestamp, Timestep
 from fixedstep.host.arcade_window import ArcadeWindow
-from fixedstep.host.paced_window import PacedWindow
 from fixedstep.host.pygame_window import PygameWindow
 from fixedstep.host.pyglet_window import PygletWindow
 from fixedstep.host.toolkits import MissingToolkit, load, no_display

@@ -14,13 +14,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from fixedstep.records.trace_recorder import Recorder
 
 from fixedstep import FrameLoop, FrameStats, Rate, StepBudget, Timestamp, Timestep
 from fixedstep.captures import analyze_one
 from fixedstep.cli import main
 from fixedstep.records import trace_recorder as recorder
 from fixedstep.records.trace import read
-from fixedstep.records.trace_recorder import Recorder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,11 +18,6 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-import fixedstep
-from fixedstep import FrameLoop, Nanos, Rate, StateHash, StepBudget, Timestamp, Timestep
 from fixedstep.sim.input_bridge import PRESS, RELEASE, TickInput, Transition
 from fixedstep.sim.phases import Phase
 from fixedstep.sim.recording import (
@@ -36,6 +31,11 @@ from fixedstep.sim.recording import (
     plain,
 )
 from fixedstep.sim.replay import Comparison, Divergence, compare, first_divergence
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fixedstep
+from fixedstep import FrameLoop, Nanos, Rate, StateHash, StepBudget, Timestamp, Timestep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

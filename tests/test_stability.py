@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from fixedstep.sim.recording import RecordedFault
 
 import fixedstep
 from fixedstep import FrameTiming, Nanos, Rate, StepBudget, Timestamp, Timestep
@@ -42,7 +43,6 @@ from fixedstep.sim import (
     TickInput,
     Transition,
 )
-from fixedstep.sim.recording import RecordedFault
 from fixedstep.testing import FrameProfile
 
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from fixedstep import Timestamp
 from fixedstep.sim.input_bridge import PRESS, ActionState, TickInput
 from fixedstep.sim.phases import Phase
 from fixedstep.sim.recording import Recording
 from fixedstep.sim.replay import compare, play
+
+from fixedstep import Timestamp
 from fixedstep.sim.session import SHOW_CURRENT, Mode
 
 if TYPE_CHECKING:
