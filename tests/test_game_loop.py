@@ -502,7 +502,7 @@ def test_a_saved_game_goes_on_where_it_was() -> None:
     "damage",
     [
         {"tick": -1},
-        {"tick": 2**63},
+        {"tick": 2**64},
         {"tick": 1.0},
         {"rate": [0, 1]},
         {"speed": [7, 1]},

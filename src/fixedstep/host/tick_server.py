@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .._arguments import shown
@@ -49,7 +50,7 @@ class TickServer:
         self,
         game: GameLoop | Callable[..., object],
         *,
-        least_period: SupportsIndex = Nanos(1_000_000),
+        least_period: SupportsIndex = 1_000_000,
         on_drop: Callable[[FrameReport], object] | None = None,
         clock: Callable[[], Timestamp] = monotonic.now,
         sleep: Callable[[Nanos], Awaitable[object]] = _asyncio_sleep,
@@ -140,7 +141,5 @@ class TickServer:
     def _wake(self) -> None:
         loop, sleeping = self._loop, self._sleeping
         if loop is not None and sleeping is not None and self._running:
-            try:
+            with suppress(RuntimeError):  # the event loop is closed
                 loop.call_soon_threadsafe(sleeping.set)
-            except RuntimeError:  # the event loop is closed
-                pass

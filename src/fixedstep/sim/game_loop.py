@@ -1109,7 +1109,7 @@ def _checked_state(
         rate, speed, rest = (Fraction(*map(_whole, pair)) for pair in pairs)
         from_tick, top, bottom = map(_whole, state["sim_origin"])
         origin = (from_tick, Fraction(top, bottom))
-        if type(paused) is not bool or not 0 <= _whole(tick) < 2**63 or not 0 <= rest < 1:
+        if type(paused) is not bool or not 0 <= _whole(tick) <= U64_MAX or not 0 <= rest < 1:
             raise ValueError("a number is out of range")
         if not 0 <= from_tick <= tick or origin[1] < 0:
             raise ValueError("the origin of simulated time is out of range")

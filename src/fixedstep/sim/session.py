@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Generic, NoReturn, SupportsIndex, TypeVar
 
-from .._arguments import shown
+from .._arguments import U64_MAX, shown
 from ..time import Rate, Step
-from .game_loop import Fault, GameLoop, GameStateError
+from .game_loop import Fault, FrameReport, GameLoop, GameStateError
 from .input import Input, TickInput
 from .mailbox import Mailbox, Stale, Ticket
 from .outbox import Outbox
 from .recordable import Recordable, check_recordable
 from .tick import PHASES, RecordedTick, Tick, TickLog, TickObserver
+from .timers import TickExhausted
 
 W = TypeVar("W")
 
@@ -61,6 +62,7 @@ class Session(GameLoop, Generic[W]):
 
     __slots__ = (
         "_entry_paused",
+        "_hold_completions",
         "_input",
         "_level",
         "_mailbox",
@@ -71,6 +73,7 @@ class Session(GameLoop, Generic[W]):
         "_outbox",
         "_phases",
         "_replayed",
+        "_step_input",
         "_tick_log",
         "_world",
         "_world_id",
@@ -110,6 +113,8 @@ class Session(GameLoop, Generic[W]):
         self._observer: TickObserver | None = None
         self._replayed: RecordedTick | None = None
         self._new_rate: Rate | None = None
+        self._step_input: TickInput | None = None
+        self._hold_completions = False
         self._world_id = 0
         self._level = level
         self._entry_paused = bool(paused)
@@ -126,13 +131,14 @@ class Session(GameLoop, Generic[W]):
             messages = tuple(self._messages.popleft() for _ in range(len(self._messages)))
         else:
             messages = ()
-        tick = Tick(
-            number, step, self._input._take(), messages, outbox, self._mailbox, self._phases
-        )
+        input = self._step_input if self._step_input is not None else self._input._take()
+        tick = Tick(number, step, input, messages, outbox, self._mailbox, self._phases)
         self._tick_log._ticks.append(tick)
         replayed, observer = self._replayed, self._observer
         given = False
         try:
+            if number == U64_MAX:
+                raise TickExhausted(f"tick {U64_MAX} is the last number there is; restart the game")
             outbox.begin_tick(number)
             if replayed is not None:
                 tick._replayed = replayed
@@ -140,7 +146,7 @@ class Session(GameLoop, Generic[W]):
                 tick.completions = replayed.completions
                 outbox._restore_room(replayed.outbox_room)
                 self._mailbox.take_batch(_nothing_is_current)
-            elif self._mailbox._slots:
+            elif self._mailbox._slots and not self._hold_completions:
                 tick.completions = self._mailbox.take_batch(getattr(world, "is_current", None))
             timers = getattr(world, "timers", None)
             if timers is not None:
@@ -173,6 +179,43 @@ class Session(GameLoop, Generic[W]):
             observer.end(world, tick._given(self._new_rate))
             self._new_rate = None
 
+    def run_ticks(
+        self,
+        n: SupportsIndex = 1,
+        /,
+        *,
+        input: TickInput | None = None,
+        hold_completions: bool = False,
+    ) -> FrameReport:
+        """`GameLoop.run_ticks`, with ``input`` for each tick.
+
+        By default the ticks see neutral input while time is stopped, and the session's own while it
+        runs. ``hold_completions`` leaves results of background work for a later tick. Raises
+        TypeError and ValueError for an input of another kind or with other actions.
+        """
+        if input is not None:
+            self._check_input(input)
+        elif self._stopped:
+            input = self._input._neutral
+        self._step_input, self._hold_completions = input, bool(hold_completions)
+        try:
+            return super().run_ticks(n)
+        finally:
+            self._step_input, self._hold_completions = None, False
+
+    def _check_input(self, input: TickInput) -> None:
+        if type(input) is not TickInput:
+            raise TypeError(
+                f"input must be a TickInput, not {type(input).__name__} {shown(input)}; "
+                "TickInput({'jump': PRESS}) is one"
+            )
+        actions = self._input._neutral._actions
+        if input._actions is not actions and input._actions != actions:
+            raise ValueError(
+                f"input must have the actions of this session, not {shown(list(input))}; "
+                "TickInput.neutral(session.input.actions) has them"
+            )
+
     def replay_tick(self, given: TickInput | RecordedTick, /) -> bool:
         """Run one tick on the given input, or on everything a recorded tick was given.
 
@@ -196,12 +239,7 @@ class Session(GameLoop, Generic[W]):
                 f"tick must be {self._tick}, this session's next, not {given.tick}; replay from "
                 "the beginning, in a new world"
             )
-        actions = self._input._neutral._actions
-        if given.input._actions is not actions and given.input._actions != actions:
-            raise ValueError(
-                f"input must have the actions of this session, not {shown(list(given.input))}; "
-                "TickInput.neutral(session.input.actions) has them"
-            )
+        self._check_input(given.input)
         if given.rate is not None:
             self.set_rate(given.rate)
         self._reconcile()
