@@ -16,20 +16,20 @@ shows what then does not happen. Angles that wrap and curves are the game's to i
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, SupportsFloat, TypeAlias, TypeVar, overload
 
+from .. import FramePlan
 from .._arguments import shown
 from .exact import int_if_whole
+from .game_loop import FrameReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
     from numpy.typing import ArrayLike, NDArray
-
-    from .. import FramePlan
-    from .game_loop import FrameReport
+else:  # so that type hints can be read without importing numpy
+    ArrayLike = NDArray = Sequence
 
 Number: TypeAlias = int | float | Fraction
 
