@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, SupportsFloat, TypeAlias, TypeVa
 
 from .. import FramePlan
 from .._arguments import shown
+from .._saved import register, restore
 from .exact import int_if_whole
 from .game_loop import FrameReport
 
@@ -169,10 +170,13 @@ class History(Generic[V]):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._current, self._previous)
+        return restore, ("sim.History", self._current, self._previous)
 
     def __repr__(self) -> str:
         return f"History({self._current!r}, previous={self._previous!r})"
+
+
+register("sim.History", lambda current, previous: History(current, previous=previous), 2)
 
 
 class ArrayHistory:
@@ -382,11 +386,6 @@ def _value(value: V, name: str) -> V:
                 f"{shown(value)}; {_VALUE_FIX}"
             )
     return value
-
-
-def _restored(current: Any, previous: Any) -> History[Any]:
-    """What a pickle of a History calls."""
-    return History(current, previous=previous)
 
 
 def _share(when: Any) -> float | Fraction:
