@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixedstep import FrameLoop, StepBudget, Timestamp, Timestep
+from fixedstep import FrameLoop, StepBudget, Timestamp, Timestep, restore
 from fixedstep.sim import outbox as module
 from fixedstep.sim.outbox import Outbox, OutboxFull, Request
 
@@ -534,6 +534,25 @@ def test_a_copy_of_an_outbox_is_a_snapshot() -> None:
         assert box.deliver() == ()
     with pytest.raises(ValueError, match="tick"):
         copied.begin_tick(4)
+
+
+def test_a_pickled_outbox_goes_on_and_a_damaged_pickle_is_refused() -> None:
+    outbox = Outbox(world="level 1")
+    tick(outbox, 3, "hit", required=("exit",))
+    outbox.begin_tick(4)
+    outbox.stage("more")
+    saved = pickle.dumps(outbox)
+    twin = pickle.loads(saved)
+    assert twin == outbox
+    assert twin.publish() == 1
+    assert kinds(twin.deliver()) == ["hit", "exit", "more"]
+    assert twin != outbox
+    with pytest.raises(ValueError, match="the saved state of an Outbox is damaged"):
+        pickle.loads(saved.replace(b"_dropped", b"_droppex"))
+    state = {name: getattr(outbox, name) for name in Outbox.__slots__}
+    for name, wrong in (("_last", "3"), ("_kept", []), ("_tick", "4"), ("_published", [1])):
+        with pytest.raises(ValueError, match="a saved Outbox"):
+            restore("sim.Outbox", {**state, name: wrong})
 
 
 def test_outboxes_are_equal_by_what_they_hold_and_counted() -> None:

@@ -25,7 +25,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from fixedstep import FrameLoop, Rate, StepBudget, Timestamp, Timestep
+from fixedstep import FrameLoop, Rate, StepBudget, Timestamp, Timestep, restore
 from fixedstep.sim import timers as module
 from fixedstep.sim.frame_clock import FrameClock
 from fixedstep.sim.timers import (
@@ -653,6 +653,24 @@ def test_a_queue_survives_pickle_and_deepcopy_and_a_damaged_pickle_is_refused() 
         pickle.loads(damaged)
     shared = next(iter(copy.deepcopy(queue))).payload
     assert shared is not next(iter(queue)).payload
+
+
+def test_a_pickled_timer_is_equal_and_a_damaged_one_is_refused() -> None:
+    queue = TimerQueue[str](capacity=4)
+    first = queue.schedule(0, 30, "wave", period=60)
+    (timer,) = queue
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps((first, timer), protocol)) == (first, timer)
+    assert copy.deepcopy(timer) == timer
+    for kind, state in (
+        ("sim.TimerId", ("0", 0)),
+        ("sim.TimerId", (0, -1)),
+        ("sim.Timer", ((0, 0), 30, "wave", 60)),
+        ("sim.Timer", (first, "30", "wave", 60)),
+        ("sim.Timer", (first, 30, "wave", 0)),
+    ):
+        with pytest.raises((TypeError, ValueError, OverflowError), match="must be"):
+            restore(kind, *state)
 
 
 def test_a_deadline_is_due_from_its_tick_on() -> None:

@@ -16,20 +16,21 @@ shows what then does not happen. Angles that wrap and curves are the game's to i
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, SupportsFloat, TypeAlias, TypeVar, overload
 
+from .. import FramePlan
 from .._arguments import shown
+from .._saved import register, restore
 from .exact import int_if_whole
+from .game_loop import FrameReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
     from numpy.typing import ArrayLike, NDArray
-
-    from .. import FramePlan
-    from .game_loop import FrameReport
+else:  # so that type hints can be read without importing numpy
+    ArrayLike = NDArray = Sequence
 
 Number: TypeAlias = int | float | Fraction
 
@@ -169,10 +170,13 @@ class History(Generic[V]):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._current, self._previous)
+        return restore, ("sim.History", self._current, self._previous)
 
     def __repr__(self) -> str:
         return f"History({self._current!r}, previous={self._previous!r})"
+
+
+register("sim.History", lambda current, previous: History(current, previous=previous), 2)
 
 
 class ArrayHistory:
@@ -382,11 +386,6 @@ def _value(value: V, name: str) -> V:
                 f"{shown(value)}; {_VALUE_FIX}"
             )
     return value
-
-
-def _restored(current: Any, previous: Any) -> History[Any]:
-    """What a pickle of a History calls."""
-    return History(current, previous=previous)
 
 
 def _share(when: Any) -> float | Fraction:

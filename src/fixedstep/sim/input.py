@@ -756,7 +756,7 @@ deflection
 
     def __reduce__(self) -> tuple[Any, ...]:
         names = self.buttons, self.axes, self.relative
-        return _restored, (*names, self._dead_zones, self._state())
+        return restore, ("sim.Input", *names, self._dead_zones, self._state())
 
     def __copy__(self) -> Input:
         """A snapshot: what is taken from the one stays in the other."""
@@ -799,6 +799,9 @@ def _restored(
     made = Input(buttons, axes, relative, dead_zones)
     made._restore(state)
     return made
+
+
+register("sim.Input", _restored, 5)
 
 
 def _dead_zone(value: object) -> int:

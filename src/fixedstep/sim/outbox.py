@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable
-from typing import NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 from .._arguments import integer, positive, shown
+from .._saved import register, restore
 
 _REQUESTS = "a whole number of requests"
 _CAPACITY_FIX = "64 is the default"
@@ -50,6 +51,9 @@ class Request(NamedTuple):
     """Where it happened, or None."""
     data: Hashable
     """What else belongs to it, or None."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("sim.Request", *self)
 
 
 _made = tuple.__new__  # half the time of the constructor of a named tuple
@@ -403,6 +407,9 @@ larger
     def __deepcopy__(self, memo: object, /) -> Outbox:
         return self.__copy__()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("sim.Outbox", {name: getattr(self, name) for name in Outbox.__slots__})
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not Outbox:
             return NotImplemented
@@ -415,6 +422,34 @@ larger
             f"<Outbox: {len(self._published)} of {self._capacity} published, "
             f"{len(self._staged)} of {self._tick_capacity} staged, {self._dropped} dropped>"
         )
+
+
+def _restored(state: object) -> Outbox:
+    """What a pickle of an Outbox calls. Raises ValueError for a damaged one."""
+    made = Outbox()
+    if not isinstance(state, dict) or state.keys() != set(Outbox.__slots__):
+        raise ValueError(f"the saved state of an Outbox is damaged: {shown(state)}")
+    for name, value in state.items():
+        kind = type(getattr(made, name))
+        fits = (int, kind) if name == "_tick" else (kind,)
+        if name != "_world" and type(value) not in fits:
+            raise ValueError(f"{name} of a saved Outbox must be a {kind.__name__}: {shown(value)}")
+        setattr(made, name, value)
+    for request in (*made._published, *made._staged):
+        if type(request) is not Request:
+            raise ValueError(f"a saved Outbox holds requests, not {shown(request)}")
+    return made
+
+
+def _restored_request(world: Any, tick: Any, sequence: Any, *parts: Any) -> Request:
+    numbers = (
+        integer(each, "saved", "a whole number", "it is damaged") for each in (tick, sequence)
+    )
+    return Request(_value(world, "world"), *numbers, *(_value(part, "saved") for part in parts))
+
+
+register("sim.Outbox", _restored, 1)
+register("sim.Request", _restored_request, 6)
 
 
 def _tick_of(request: Request) -> int:

@@ -40,7 +40,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any, Generic, NamedTuple, SupportsIndex, TypeVar, final
 
 from .._arguments import U64_MAX, integer, positive, shown
-from .._saved import Saved, Value
+from .._saved import Saved, Value, register, restore
 
 P = TypeVar("P")
 
@@ -215,6 +215,9 @@ class TimerId(NamedTuple):
     generation: int
     """How often the queue had been cleared."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("sim.TimerId", *self)
+
 
 @dataclass(frozen=True, slots=True)
 class Timer(Generic[P]):
@@ -239,6 +242,9 @@ class Timer(Generic[P]):
     def sequence(self) -> int:
         """Its place among the timers that are due at one tick."""
         return self.id.sequence
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, ("sim.Timer", self.id, self.due_tick, self.payload, self.period)
 
 
 class DueSet(Generic[P]):
@@ -504,7 +510,7 @@ class TimerQueue(Generic[P]):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TimerQueue.from_dict, (self.to_dict(),)
+        return restore, ("sim.TimerQueue", self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """What a saved game needs, between ticks: numbers, and the payloads as they are.
@@ -572,6 +578,27 @@ class TimerQueue(Generic[P]):
 
     def __repr__(self) -> str:
         return f"<TimerQueue: {len(self)} of {self._capacity} timers>"
+
+
+def _restored_id(sequence: Any, generation: Any) -> TimerId:
+    kind, fix = "a whole number", "the saved TimerId is damaged"
+    return TimerId(
+        integer(sequence, "sequence", kind, fix), integer(generation, "generation", kind, fix)
+    )
+
+
+def _restored_timer(timer_id: Any, due_tick: Any, payload: Any, period: Any) -> Timer[Any]:
+    fix = "the saved Timer is damaged"
+    if type(timer_id) is not TimerId:
+        raise TypeError(f"id must be a TimerId, not {shown(timer_id)}; {fix}")
+    due = integer(due_tick, "due_tick", _TICKS, fix)
+    every = None if period is None else positive(period, "period", _TICKS, fix)
+    return Timer(timer_id, due, payload, every)
+
+
+register("sim.TimerId", _restored_id, 2)
+register("sim.Timer", _restored_timer, 4)
+register("sim.TimerQueue", TimerQueue.from_dict, 1)
 
 
 def _firing_order(timer: Timer[Any]) -> tuple[int, int]:
