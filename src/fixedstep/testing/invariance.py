@@ -13,18 +13,23 @@ Failures are AssertionErrors that are raised, not asserted, so ``python -O`` lea
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from functools import partial
+from inspect import signature
 from typing import Any, NoReturn, TypeAlias
 from zlib import compress, decompress
 
 from .. import StateHash
-from ..time import Timestamp
+from ..sim.game_loop import GameLoop
+from ..time import Nanos, Step, Timestamp
 from ._processes import Process, compare, job_of
 from ._states import Table, difference, digest_of, table_of
 from .profiles import PROFILES, FrameProfile
 
 State: TypeAlias = Any
+
+_TWO_SECONDS = Nanos(2 * 10**9)
 
 
 class _Counter:
@@ -41,13 +46,38 @@ class _Counter:
         self.digest = self.digest.absorb_u64(now)
 
 
-def assert_fps_invariant(
-    run: Callable[[FrameProfile], Iterable[State]],
-    profiles: Iterable[FrameProfile] = PROFILES,
-) -> None:
-    """Fail unless ``run`` goes through the same states, tick by tick, at every frame rate.
+Key: TypeAlias = tuple[Any, ...]
 
-    ``run`` is called once with each profile. It makes a new game, gives it the profile's
+
+def assert_fps_invariant(
+    run: Callable[[FrameProfile], Iterable[State]] | Callable[[], GameLoop],
+    profiles: Iterable[FrameProfile] = PROFILES,
+    *,
+    keys: Iterable[Key] = (),
+    duration: Nanos = _TWO_SECONDS,
+    state: Callable[[Any], State] | None = None,
+) -> None:
+    """Fail unless a game goes through the same states, tick by tick, at every frame rate.
+
+    ``run`` without arguments makes a new `GameLoop` or `Session`, which is driven for ``duration``
+    nanoseconds. ``keys`` are its input: ``(at, method, name)`` or ``(at, method, name, value)``,
+    with a time in nanoseconds and a method of `Input`. ``state(game)`` gives the state after a
+    tick; without it a session's world must have ``digests()``.
+
+    >>> from fixedstep import StateHash
+    >>> from fixedstep.sim import Session
+    >>> class World:
+    ...     def __init__(self):
+    ...         self.x = 0
+    ...     def step(self, input, tick):
+    ...         self.x += 3 + 5 * input["run"].pressed
+    ...     def digests(self):
+    ...         return {"x": StateHash().absorb_i64(self.x)}
+    >>> keys = [(300_000_000, "press", "run"), (700_000_000, "release", "run")]
+    >>> assert_fps_invariant(lambda: Session(World, buttons=["run"]), keys=keys)
+
+    For a game with a loop of its own, ``run`` takes one argument and is called once with each
+    profile. It makes a new game, gives it the profile's
     ``timestamps``, and returns or yields the state after every tick, in tick order: a mapping of
     names to values, or any other value that `StateHash.absorb` takes. States are compared by their
     encoding, as it is when they arrive: 0.0 and -0.0 differ, a NaN equals a NaN, and arrays,
@@ -100,11 +130,54 @@ def assert_fps_invariant(
             f"profiles must have different names, and {twice[0]!r} is there twice; "
             "frame_profile(..., name=...) names one"
         )
+    own_loop = len(signature(run).parameters) > 0
+    if own_loop and (keys or state is not None):
+        raise TypeError("keys= and state= are for a run that makes a GameLoop; leave them out")
+    each = run if own_loop else partial(_ticks_of, run, tuple(keys), duration, state)
     runs = [
-        (f"under {profile.name}", partial(run, profile._watched(counter.see)))
+        (f"under {profile.name}", partial(each, profile._watched(counter.see)))  # type: ignore[arg-type]
         for profile, counter in watched
     ]
     _compare(runs, lambda: _refuse_equal_frames([counter for _, counter in watched]))
+
+
+def _ticks_of(
+    make: Callable[[], GameLoop],
+    keys: tuple[Key, ...],
+    duration: Nanos,
+    state: Callable[[Any], State] | None,
+    profile: FrameProfile,
+) -> Iterator[State]:
+    """The states of a game after each tick, under the frames of a profile."""
+    game = make()
+    if not isinstance(game, GameLoop) or game._run_tick is None:
+        raise TypeError(
+            f"run() must return a GameLoop with a step function or a Session, not "
+            f"{type(game).__name__}; for a loop of your own, take a profile as the argument"
+        )
+    if state is None and not hasattr(getattr(game, "world", None), "digests"):
+        raise TypeError(
+            "the game must have a state to compare: give its world a method digests(), or pass "
+            "state=lambda game: ..."
+        )
+    for at, method, *arguments in keys:
+        getattr(game.input, method)(*arguments, at=at)  # type: ignore[attr-defined]
+    run_tick = game._run_tick
+    states: list[State] = []
+
+    def observed(step: Step) -> None:
+        run_tick(step)
+        if game.fault is None:
+            found = _digests(game.world.digests()) if state is None else state(game)  # type: ignore[attr-defined]
+            states.append(deepcopy(found))
+
+    game._run_tick = observed
+    for now in profile.timestamps(duration):
+        game.frame(now)
+        if game.fault is not None:
+            raise game.fault.error
+        yield from states
+        states.clear()
 
 
 def assert_deterministic(
