@@ -321,12 +321,6 @@ NAMED: list[tuple[str, str, str, str]] = [
     ),
     (
         _LOOP,
-        "a list is believed to be shorter",
-        "return (size_t)PyList_Size(timestamps);",
-        "return (size_t)PyList_Size(timestamps) / 2;",
-    ),
-    (
-        _LOOP,
         "an equal loop of any type is equal",
         "Py_TYPE(other) != Py_TYPE(self)",
         "0",
@@ -406,12 +400,6 @@ NAMED: list[tuple[str, str, str, str]] = [
         "return stats_make(self->state, fs_stats_snapshot(self));",
         "fs_stats s = fs_stats_snapshot(self);\n    s.schedule_hash = FS_FNV_OFFSET;\n"
         "    return stats_make(self->state, s);",
-    ),
-    (
-        _TYPES,
-        "the largest number is taken for an error",
-        "*number != UINT64_MAX || PyErr_Occurred() == NULL",
-        "*number != UINT64_MAX",
     ),
     (_TYPES, "an error of a conversion stays behind", "    PyErr_Clear();\n", ""),
     # the reference

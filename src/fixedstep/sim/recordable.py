@@ -10,10 +10,8 @@ from typing import TypeAlias, TypeVar
 
 from .._arguments import I64_MIN, U64_MAX, shown
 
-Recordable: TypeAlias = (
-    "bool | int | float | str | bytes | list[Recordable] | tuple[Recordable, ...]"
-    " | dict[str, Recordable] | None"
-)
+_Parts: TypeAlias = "list[Recordable] | tuple[Recordable, ...] | dict[str, Recordable]"
+Recordable: TypeAlias = "bool | int | float | str | bytes | _Parts | None"
 """None, a bool, an int of 64 bits, a float, a str, bytes, or a list, tuple or dict of those."""
 
 V = TypeVar("V")

@@ -113,15 +113,15 @@ class Tick:
         mailbox: Mailbox,
         phases: tuple[str, ...],
     ) -> None:
-        self.number = number
+        self.number: int = number
         """The number of this tick, from 0."""
-        self.step = step
+        self.step: Step = step
         """Its length ``dt`` and its simulated time ``sim_time``, in nanoseconds."""
-        self.input = input
+        self.input: TickInput = input
         """Its input."""
-        self.messages = messages
+        self.messages: tuple[Recordable, ...] = messages
         """What was posted to it, oldest first."""
-        self.outbox = outbox
+        self.outbox: Outbox = outbox
         """Where to stage sounds and effects."""
         self._mailbox = mailbox
         self._phases = phases
