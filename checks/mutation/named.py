@@ -331,13 +331,7 @@ NAMED: list[tuple[str, str, str, str]] = [
         "remainder >= unit",
         "0",
     ),
-    (_PLAN, "a state with a scale of zero is taken", " || scale == 0", ""),
-    (
-        _PLAN,
-        "a state with too many steps is cut",
-        "step_count > UINT32_MAX || ",
-        "",
-    ),
+    (_PLAN, "a plan of a batch with a scale of zero is taken", "scale == 0 || ", ""),
     (
         _PLAN,
         "the plan's own hash is a constant",
@@ -361,8 +355,8 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _STATE,
         "a signed integer loses its sign",
-        "fs_hash_u64(self->value, (uint64_t)number)",
-        "fs_hash_u64(self->value, (uint64_t)(number < 0 ? -number : number))",
+        "fs_hash_u64(*value, (uint64_t)number)",
+        "fs_hash_u64(*value, (uint64_t)(number < 0 ? -number : number))",
     ),
     (
         _STATE,
@@ -385,8 +379,8 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _STATE,
         "a plan of any type is absorbed",
-        "Py_TYPE(arg) != self->state->plan_type",
-        "0 * (Py_TYPE(arg) != self->state->plan_type)",
+        "Py_TYPE(arg) != state->plan_type",
+        "0 * (Py_TYPE(arg) != state->plan_type)",
     ),
     (
         _STATS,

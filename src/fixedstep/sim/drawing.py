@@ -7,18 +7,15 @@ while a frame is drawn, and back to the current place after it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsFloat
+from typing import Any, NamedTuple, SupportsFloat
 
+from .. import FramePlan
 from .._arguments import shown
+from .game_loop import FrameReport
 from .history import _between, _like, _share
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from .. import FramePlan
-    from .game_loop import FrameReport
 
 
 class _Attribute(NamedTuple):

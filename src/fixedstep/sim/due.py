@@ -8,13 +8,9 @@ dropped, resynced or paused, so every event after a stall would wait for as long
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from .. import FramePlan
 from .._arguments import timestamp, wrong_plan
 from ..time import Timestamp
-
-if TYPE_CHECKING:
-    from .. import FramePlan
 
 
 def due_times(plan: FramePlan, now: Timestamp) -> list[Timestamp]:

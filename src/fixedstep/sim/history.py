@@ -19,8 +19,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, SupportsFloat, TypeAlias, TypeVar, overload
 
+from .. import FramePlan
 from .._arguments import shown
 from .exact import int_if_whole
+from .game_loop import FrameReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from .. import FramePlan
-    from .game_loop import FrameReport
 
 Number: TypeAlias = int | float | Fraction
 
