@@ -212,6 +212,7 @@ def public_members() -> list[Any]:
         for member in found
         if (inspect.isclass(member) or inspect.isfunction(member))
         and member.__module__.startswith("fixedstep")
+        and "ArrayHistory." not in member.__qualname__  # numpy's types, imported when it is made
     ]
 
 

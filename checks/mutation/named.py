@@ -321,12 +321,6 @@ NAMED: list[tuple[str, str, str, str]] = [
     ),
     (
         _LOOP,
-        "a list is believed to be shorter",
-        "return (size_t)PyList_Size(timestamps);",
-        "return (size_t)PyList_Size(timestamps) / 2;",
-    ),
-    (
-        _LOOP,
         "an equal loop of any type is equal",
         "Py_TYPE(other) != Py_TYPE(self)",
         "0",
@@ -337,13 +331,7 @@ NAMED: list[tuple[str, str, str, str]] = [
         "remainder >= unit",
         "0",
     ),
-    (_PLAN, "a state with a scale of zero is taken", " || scale == 0", ""),
-    (
-        _PLAN,
-        "a state with too many steps is cut",
-        "step_count > UINT32_MAX || ",
-        "",
-    ),
+    (_PLAN, "a plan of a batch with a scale of zero is taken", "scale == 0 || ", ""),
     (
         _PLAN,
         "the plan's own hash is a constant",
@@ -367,8 +355,8 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _STATE,
         "a signed integer loses its sign",
-        "fs_hash_u64(self->value, (uint64_t)number)",
-        "fs_hash_u64(self->value, (uint64_t)(number < 0 ? -number : number))",
+        "fs_hash_u64(*value, (uint64_t)number)",
+        "fs_hash_u64(*value, (uint64_t)(number < 0 ? -number : number))",
     ),
     (
         _STATE,
@@ -391,8 +379,8 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _STATE,
         "a plan of any type is absorbed",
-        "Py_TYPE(arg) != self->state->plan_type",
-        "0 * (Py_TYPE(arg) != self->state->plan_type)",
+        "Py_TYPE(arg) != state->plan_type",
+        "0 * (Py_TYPE(arg) != state->plan_type)",
     ),
     (
         _STATS,
@@ -406,12 +394,6 @@ NAMED: list[tuple[str, str, str, str]] = [
         "return stats_make(self->state, fs_stats_snapshot(self));",
         "fs_stats s = fs_stats_snapshot(self);\n    s.schedule_hash = FS_FNV_OFFSET;\n"
         "    return stats_make(self->state, s);",
-    ),
-    (
-        _TYPES,
-        "the largest number is taken for an error",
-        "*number != UINT64_MAX || PyErr_Occurred() == NULL",
-        "*number != UINT64_MAX",
     ),
     (_TYPES, "an error of a conversion stays behind", "    PyErr_Clear();\n", ""),
     # the reference

@@ -51,16 +51,7 @@ def register_core(core: ModuleType) -> None:
     global _core
     _core = core
     for kind, lengths in _OF_A_CORE.items():
-        register(kind, _whole(getattr(core, kind)._from_state), *lengths)
-
-
-def _whole(make: Callable[..., Any]) -> Callable[..., Any]:
-    def made(*state: int | None) -> Any:
-        value = make(*state)
-        repr(value)  # raises where scale and unit are no rate
-        return value
-
-    return made
+        register(kind, getattr(core, kind)._from_state, *lengths)
 
 
 def type_of_core(name: str) -> Any:

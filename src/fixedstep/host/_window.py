@@ -67,7 +67,7 @@ class Window:
         sleep: Callable[[Nanos], object] = monotonic.sleep,
         **game_loop: Any,
     ) -> None:
-        self.game = game_of(game, game_loop)
+        self.game: GameLoop = game_of(game, game_loop)
         """The game this window runs."""
         self._input: Input | None = None
         if sample is not None or keys:
@@ -104,7 +104,7 @@ class Window:
         self._grid: tuple[Rate, int, int] | None = None  # rate, origin, frames since
         self.report: FrameReport | None = None
         """The report of the last frame, or None before the first."""
-        self.timing = FrameTiming()
+        self.timing: FrameTiming = FrameTiming()
         """The time from frame to frame, and how many were drawn."""
 
     # Running.

@@ -61,7 +61,7 @@ class TickServer:
                 f"step must be a plain function, not the coroutine function {shown(game)}; work "
                 "that waits belongs in a task, which posts its result"
             )
-        self.game = game_of(game, game_loop)
+        self.game: GameLoop = game_of(game, game_loop)
         """The game this server runs."""
         self.report: FrameReport | None = None
         """The report of the last frame, or None before the first."""

@@ -6,14 +6,21 @@ runs, so that switching a recording on never changes a game.
 
 from __future__ import annotations
 
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, Union
 
 from .._arguments import I64_MIN, U64_MAX, shown
 
-Recordable: TypeAlias = (
-    "bool | int | float | str | bytes | list[Recordable] | tuple[Recordable, ...]"
-    " | dict[str, Recordable] | None"
-)
+Recordable: TypeAlias = Union[
+    bool,
+    int,
+    float,
+    str,
+    bytes,
+    "list[Recordable]",
+    "tuple[Recordable, ...]",
+    "dict[str, Recordable]",
+    None,
+]
 """None, a bool, an int of 64 bits, a float, a str, bytes, or a list, tuple or dict of those."""
 
 V = TypeVar("V")

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, SupportsIndex
+from typing import Any, Final, NamedTuple, Protocol, SupportsIndex
 
 from .._arguments import U32_MAX, positive, shown
 from ..time import Rate, Step
+from .game_loop import Fault
 from .input import TickInput
 from .mailbox import Completion, Mailbox, MailboxClosed, MailboxFull, Ticket
 from .outbox import Outbox
 from .recordable import Recordable
 from .timers import DueSet
-
-if TYPE_CHECKING:
-    from .game_loop import Fault
 
 PHASES: Final = ("BeginTick", "Intent", "Motion", "Gameplay", "Commit", "EndTick")
 """The phases of a tick unless a game names its own, in order."""
@@ -113,15 +111,15 @@ class Tick:
         mailbox: Mailbox,
         phases: tuple[str, ...],
     ) -> None:
-        self.number = number
+        self.number: int = number
         """The number of this tick, from 0."""
-        self.step = step
+        self.step: Step = step
         """Its length ``dt`` and its simulated time ``sim_time``, in nanoseconds."""
-        self.input = input
+        self.input: TickInput = input
         """Its input."""
-        self.messages = messages
+        self.messages: tuple[Recordable, ...] = messages
         """What was posted to it, oldest first."""
-        self.outbox = outbox
+        self.outbox: Outbox = outbox
         """Where to stage sounds and effects."""
         self._mailbox = mailbox
         self._phases = phases
