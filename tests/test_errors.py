@@ -570,7 +570,7 @@ def test_a_mistake_in_the_callers_own_index_is_shown(core: Core) -> None:
             call(bad)
         assert "object of type 'int' has no len()" in str(caught.value.__cause__)
     with pytest.raises(TypeError) as caught:
-        loop(core).begin_frame("5")  # type: ignore[arg-type]
+        loop(core).begin_frame("5")
     assert caught.value.__cause__ is None
 
 
