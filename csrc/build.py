@@ -86,7 +86,7 @@ def _signature(function: ast.FunctionDef, name: str, constants: dict[str, ast.ex
         argument.annotation = None
     if arguments.vararg is not None:
         arguments.vararg.annotation = None
-    # inspect takes literals only: a constant becomes its value, an object "..." as in a stub
+    # inspect takes literals only: a constant becomes its value, an object the text of its name
     arguments.defaults = [_literal(default, constants) for default in arguments.defaults]
     own, comma, rest = ast.unparse(arguments).partition(", ")
     if function.name in ("__new__", "__init__"):  # a class has no $self in its line
@@ -97,7 +97,7 @@ def _signature(function: ast.FunctionDef, name: str, constants: dict[str, ast.ex
 def _literal(default: ast.expr, constants: dict[str, ast.expr]) -> ast.expr:
     if isinstance(default, ast.Name):
         return constants[default.id]
-    return default if isinstance(default, ast.Constant) else ast.Constant(...)
+    return default if isinstance(default, ast.Constant) else ast.Constant(ast.unparse(default))
 
 
 def _constants(tree: ast.Module) -> dict[str, ast.expr]:
@@ -160,7 +160,7 @@ ffi.set_source(
     source(),
     sources=SOURCES,
     include_dirs=["."],
-    depends=[*HEADERS, "csrc/build.py", "src/fixedstep/reference.py"],
+    depends=[*HEADERS, "csrc/build.py", "src/fixedstep/reference.py", "src/fixedstep/_state.py"],
     define_macros=[("FS_FULL_API", None)] if FREE_THREADED else [],
     py_limited_api=not FREE_THREADED,
 )

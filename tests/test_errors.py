@@ -370,7 +370,7 @@ OTHERS: list[tuple[str, Callable[[Core, Any], object], list[Any]]] = [
             Stranger(),
             b"12345678",
             array("L", [1]) if array("L").itemsize != 8 else array("I", [1]),
-            array("q", [1]),
+            array("d", [1.0]),
             array("d", [1.0]),
             np.array([1], dtype=">u8"),
             np.array([[1]], dtype="u8"),
@@ -530,7 +530,7 @@ def test_an_index_that_uses_the_loop_is_seen_by_it(core: Core) -> None:
         lambda core: core.FrameLoop().begin_frame(now=1),
         lambda core: core.FrameLoop().resync(),
         lambda core: core.FrameLoop().begin_frames(),
-        lambda core: core.FrameLoop().begin_frames([1], None, None),
+        lambda core: core.FrameLoop().begin_frames([1], None, None, None),
         lambda core: core.FrameLoop().digest_frames([1]),
         lambda core: core.FrameLoop(Timestep(1), StepBudget(1), 0, 0),
         lambda core: core.FrameLoop(speed=2),
@@ -570,7 +570,7 @@ def test_a_mistake_in_the_callers_own_index_is_shown(core: Core) -> None:
             call(bad)
         assert "object of type 'int' has no len()" in str(caught.value.__cause__)
     with pytest.raises(TypeError) as caught:
-        loop(core).begin_frame("5")  # type: ignore[arg-type]
+        loop(core).begin_frame("5")
     assert caught.value.__cause__ is None
 
 

@@ -90,7 +90,7 @@ def build(python: str, work: Path, fault: bool = False) -> Path:
             sys.exit(f"{name} has no {right!r} to plant a fault in")
         (source / name).write_text(text.replace(right, wrong), encoding="utf-8")
     wheels = folder / "wheels"
-    command = [python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", wheels, source]
+    command = [python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(wheels), str(source)]
     _said(command, FIXEDSTEP_BUILD="require")
     [wheel] = wheels.glob("*-cp310-abi3-*.whl")
     zipfile.ZipFile(wheel).extractall(folder / "unpacked")

@@ -183,11 +183,15 @@ static PyObject *loop_take_back(fs_loop_object *self, PyObject *count)
     return fs_none();
 }
 
-/* The four columns of a batch, as bytes objects that are filled in place. */
+/* The four columns of a batch, as bytes objects that are filled in place. Where the caller has columns
+ * of his own, these hold a block at a time and are copied there: the limited API of 3.10 has no way to
+ * the memory of a buffer. */
 typedef struct {
     PyObject *column[4];
     size_t capacity;
     size_t count;
+    PyObject *out; /* four memoryviews, or NULL */
+    size_t copied; /* frames that are in `out` */
 } fs_columns;
 
 static const Py_ssize_t item_size[4] = {8, 4, 8, 8};
@@ -236,6 +240,46 @@ static void columns_free(fs_columns *columns)
     for (int i = 0; i < 4; i++) {
         Py_CLEAR(columns->column[i]);
     }
+    Py_CLEAR(columns->out);
+}
+
+static PyObject *columns_tuple(const fs_columns *columns)
+{
+    return PyTuple_Pack(4, columns->column[0], columns->column[1], columns->column[2],
+                        columns->column[3]);
+}
+
+/* Copy what was planned since the last time into the caller's columns. */
+static bool columns_copy_out(fs_state *state, fs_columns *columns)
+{
+    PyObject *own = columns_tuple(columns);
+    PyObject *args = own == NULL ? NULL
+                                 : Py_BuildValue("(OnnN)", columns->out, (Py_ssize_t)columns->copied,
+                                                 (Py_ssize_t)columns->count, own);
+    PyObject *copied = args == NULL ? NULL : fs_call(state->plans, "copy_out", args, NULL);
+    Py_XDECREF(args);
+    Py_XDECREF(copied);
+    columns->copied += columns->count;
+    columns->count = 0;
+    return copied != NULL;
+}
+
+/* The FramePlans. */
+static PyObject *columns_plans(fs_state *state, const fs_loop *loop, const fs_columns *columns)
+{
+    PyObject *memory = columns->out == NULL ? columns_tuple(columns) : columns->out;
+    const size_t count = columns->out == NULL ? columns->count : columns->copied;
+    if (memory == NULL) {
+        return NULL;
+    }
+    if (columns->out != NULL) {
+        Py_INCREF(memory);
+    }
+    PyObject *args = Py_BuildValue("(OKKNn)", state->plan_type, loop->rate_scale, loop->rate_unit,
+                                   memory, (Py_ssize_t)count);
+    PyObject *plans = args == NULL ? NULL : fs_call(state->plans, "plans_in", args, NULL);
+    Py_XDECREF(args);
+    return plans;
 }
 
 static void *columns_at(const fs_columns *columns, int i)
@@ -353,13 +397,16 @@ static bool plan_batch(fs_state *state, fs_loop_object *self, PyObject *timestam
     /* The first block comes before the columns: getting it checks what `timestamps` is. */
     PyObject *block = PyIter_Next(blocks);
     if (PyErr_Occurred() != NULL
-        || (columns != NULL && !columns_resize(columns, length_of(timestamps)))) {
+        || (columns != NULL && columns->out == NULL
+            && !columns_resize(columns, length_of(timestamps)))) {
         Py_XDECREF(block);
         Py_DECREF(blocks);
         return false;
     }
     for (; block != NULL; block = PyIter_Next(blocks)) {
-        const bool planned = plan_block(block, &batch->loop_after, columns, tally);
+        const bool planned =
+            plan_block(block, &batch->loop_after, columns, tally)
+            && (columns == NULL || columns->out == NULL || columns_copy_out(state, columns));
         Py_DECREF(block);
         if (!planned) {
             break;
@@ -369,28 +416,30 @@ static bool plan_batch(fs_state *state, fs_loop_object *self, PyObject *timestam
     if (PyErr_Occurred() != NULL) {
         return false;
     }
-    return columns == NULL || columns->count == columns->capacity
+    return columns == NULL || columns->out != NULL || columns->count == columns->capacity
         || columns_resize(columns, columns->count);
 }
 
 static PyObject *loop_begin_frames(fs_loop_object *self, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"timestamps", "stats", NULL};
-    PyObject *timestamps, *stats = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:begin_frames", names, &timestamps, &stats)) {
+    static char *names[] = {"timestamps", "stats", "out", NULL};
+    PyObject *timestamps, *stats = Py_None, *out = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:begin_frames", names, &timestamps, &stats,
+                                     &out)) {
         return NULL;
     }
     fs_state *state = self->state;
-    fs_columns columns = {{NULL, NULL, NULL, NULL}, 0, 0};
+    fs_columns columns = {{NULL, NULL, NULL, NULL}, 0, 0, NULL, 0};
     fs_batch batch;
     PyObject *plans = NULL;
     if (stats == Py_None) {
         stats = NULL;
     }
+    if (out != Py_None && (columns.out = fs_ask(state->plans, "out_columns", out)) == NULL) {
+        return NULL;
+    }
     if (plan_batch(state, self, timestamps, &columns, stats, &batch)) {
-        plans = PyObject_CallFunction(state->plans_from, "OKKOOOO", state->plan_type,
-                                      self->loop.rate_scale, self->loop.rate_unit, columns.column[0],
-                                      columns.column[1], columns.column[2], columns.column[3]);
+        plans = columns_plans(state, &batch.loop_before, &columns);
         if (plans != NULL && !commit_batch(self, (fs_stats_object *)stats, &batch)) {
             Py_CLEAR(plans);
         }

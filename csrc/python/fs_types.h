@@ -63,7 +63,7 @@ typedef struct {
     PyObject *configuration;  /* fixedstep._state */
     PyObject *text;           /* fixedstep.text */
     PyObject *restore;        /* fixedstep.restore */
-    PyObject *plans_from;     /* fixedstep._plans.FramePlans._from_bytes */
+    PyObject *plans;          /* fixedstep._plans */
     PyObject *timestep_of;    /* fixedstep.time.timestep_of */
     PyObject *budget_type;    /* fixedstep.time.StepBudget */
     PyObject *spare_plan;     /* memory of a dead object, or NULL */

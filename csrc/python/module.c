@@ -149,19 +149,11 @@ static int module_exec(PyObject *module)
         || (state->encoding = import("fixedstep._encoding", NULL)) == NULL
         || (state->configuration = import("fixedstep._state", NULL)) == NULL
         || (state->text = import("fixedstep.text", NULL)) == NULL
+        || (state->plans = import("fixedstep._plans", NULL)) == NULL
         || (state->restore = import("fixedstep._saved", "restore")) == NULL
         || (state->timestep_of = import("fixedstep.time", "timestep_of")) == NULL
         || (state->budget_type = import("fixedstep.time", "StepBudget")) == NULL
         || (state->step_type = import("fixedstep.time", "Step")) == NULL) {
-        return -1;
-    }
-    PyObject *plans = import("fixedstep._plans", "FramePlans");
-    if (plans == NULL) {
-        return -1;
-    }
-    state->plans_from = PyObject_GetAttrString(plans, "_from_bytes");
-    Py_DECREF(plans);
-    if (state->plans_from == NULL) {
         return -1;
     }
     /* A step is a tuple of its own type. To fill one in place is the quickest way, until CPython 3.14 put
@@ -197,7 +189,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->configuration);
     Py_VISIT(state->text);
     Py_VISIT(state->restore);
-    Py_VISIT(state->plans_from);
+    Py_VISIT(state->plans);
     Py_VISIT(state->timestep_of);
     Py_VISIT(state->budget_type);
     return 0;
@@ -217,7 +209,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->configuration);
     Py_CLEAR(state->text);
     Py_CLEAR(state->restore);
-    Py_CLEAR(state->plans_from);
+    Py_CLEAR(state->plans);
     Py_CLEAR(state->timestep_of);
     Py_CLEAR(state->budget_type);
     return 0;

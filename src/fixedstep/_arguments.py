@@ -15,7 +15,7 @@ import operator
 import re
 from array import array
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,8 +36,13 @@ I64_MAX = 2**63 - 1
 #: cost of a block disappears.
 BLOCK_FRAMES = 8192
 
+_BYTE_ORDER: Literal["little", "big"] = "little" if array("H", [1]).tobytes()[0] else "big"
+
 #: Prefixes of a buffer's format that mean this machine's own byte order.
-_NATIVE = "@=<" if array("H", [1]).tobytes()[0] else "@=>"
+_NATIVE = "@=<" if _BYTE_ORDER == "little" else "@=>"
+
+#: The signs of a block of signed integers.
+_SIGNS = int.from_bytes(array("Q", [1 << 63]).tobytes() * BLOCK_FRAMES, _BYTE_ORDER)
 
 _FIELD_NAMES = re.compile(":[^:]*:")
 _NANOSECONDS = "a whole number of nanoseconds"
@@ -240,9 +245,9 @@ def byte_view(buffer: object) -> memoryview:
 
 
 def _timestamp_view(buffer: memoryview) -> memoryview:
-    if buffer.itemsize != 8 or buffer.format.lstrip(_NATIVE) not in ("Q", "L", "N"):
+    if buffer.itemsize != 8 or buffer.format.lstrip(_NATIVE).upper() not in ("Q", "L", "N"):
         raise TypeError(
-            f"timestamps must be unsigned 64-bit integers (format 'Q'), not format "
+            f"timestamps must be 64-bit integers (format 'Q' or 'q'), not format "
             f"{buffer.format!r} of {buffer.itemsize} bytes an item; array('Q', ...) and "
             "numpy.uint64 in this machine's byte order hold them"
         )
@@ -281,10 +286,15 @@ def timestamp_blocks(timestamps: Buffer | Iterable[int]) -> Iterator[bytes]:
     except TypeError:
         yield from _iterable_blocks(timestamps)  # type: ignore[arg-type]
         return
+    signed = view.format.islower()
     with view, _timestamp_view(view) as stamps:
         for start in range(0, len(stamps), BLOCK_FRAMES):
             with stamps[start : start + BLOCK_FRAMES] as block:
-                yield block.tobytes()
+                copied = block.tobytes()
+            if signed and int.from_bytes(copied, _BYTE_ORDER) & _SIGNS:
+                for i, now in enumerate(memoryview(copied).cast("q"), start):
+                    timestamp(now, f"timestamps[{i}]")
+            yield copied
 
 
 def _iterable_blocks(timestamps: Iterable[int]) -> Iterator[bytes]:

@@ -17,9 +17,13 @@ from ._saved import register, restore, type_of_core
 from .time import Rate, Timestep, timestep_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .reference import FramePlan
 
-_TYPECODES = "QIQQ"  # first_tick, step_count, dropped, remainder
+_NAMES = ("first_tick", "step_count", "dropped", "remainder")
+_TYPECODES = "QIQQ"
+_ITEM_SIZES = (8, 4, 8, 8)
 
 
 class FramePlans(Sequence["FramePlan"]):
@@ -42,7 +46,7 @@ class FramePlans(Sequence["FramePlan"]):
 
     @classmethod
     def _from_bytes(
-        cls, plan_type: type[FramePlan], scale: int, unit: int, *columns: bytes
+        cls, plan_type: type[FramePlan], scale: int, unit: int, *columns: bytes | memoryview
     ) -> FramePlans:
         plans = cls.__new__(cls)
         plans._plan_type = plan_type
@@ -51,26 +55,13 @@ class FramePlans(Sequence["FramePlan"]):
         plans._columns = columns
         return plans
 
-    @classmethod
-    def _from_columns(
-        cls,
-        plan_type: type[FramePlan],
-        scale: int,
-        unit: int,
-        columns: tuple[list[int], ...],
-    ) -> FramePlans:
-        packed = (
-            array(form, column).tobytes() for form, column in zip(_TYPECODES, columns, strict=True)
-        )
-        return cls._from_bytes(plan_type, scale, unit, *packed)
-
     _plan_type: type[FramePlan]
     _scale: int
     _unit: int
-    _columns: tuple[bytes, ...]
+    _columns: tuple[bytes | memoryview, ...]
 
     def _column(self, index: int) -> memoryview:
-        view = memoryview(self._columns[index])
+        view = memoryview(self._columns[index]).toreadonly()
         return view.cast("I") if index == 1 else view.cast("Q")
 
     @property
@@ -142,12 +133,77 @@ class FramePlans(Sequence["FramePlan"]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # as arrays, whose pickles load on a machine with the other byte order
-        columns = map(array, _TYPECODES, self._columns)
+        columns = map(array, _TYPECODES, map(bytes, self._columns))
         return restore, ("FramePlans", self._scale, self._unit, *columns)
 
     def __repr__(self) -> str:
         """Says what it is; a million plans are not worth evaluating back."""
         return f"<FramePlans: {len(self)} frames of {self.timestep!r}>"
+
+
+def packed(columns: Iterable[Sequence[int]]) -> list[bytes]:
+    """The memory of four columns of numbers."""
+    return [array(code, column).tobytes() for code, column in zip(_TYPECODES, columns, strict=True)]
+
+
+def out_columns(out: object) -> tuple[memoryview, ...]:
+    """The bytes of the four columns that a caller brings for a batch."""
+    if not isinstance(out, (tuple, list)) or len(out) != 4:
+        raise TypeError(
+            f"out must be four columns, (first_tick, step_count, dropped, remainder), not "
+            f"{type(out).__name__} {shown(out)}; array('Q') or numpy arrays are some"
+        )
+    return tuple(map(_out_column, _NAMES, _ITEM_SIZES, out))
+
+
+def _out_column(name: str, size: int, column: Any) -> memoryview:
+    try:
+        view = memoryview(column)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"out's {name} must be a buffer of unsigned {8 * size}-bit integers, not "
+            f"{type(column).__name__} {shown(column)}; array('Q') or a numpy array is one"
+        ) from None
+    if view.itemsize != size or view.format.lstrip("@=") not in ("Q", "L", "I", "N"):
+        raise TypeError(
+            f"out's {name} must be unsigned {8 * size}-bit integers, not format {view.format!r} of "
+            f"{view.itemsize} bytes an item; numpy.empty(n, 'u{size}') has them"
+        )
+    if view.ndim != 1 or not view.c_contiguous or view.readonly:
+        raise BufferError(
+            f"out's {name} must be writable, contiguous and of one dimension, not shape "
+            f"{view.shape} with strides {view.strides}{', read-only' if view.readonly else ''}; "
+            f"numpy.empty(n, 'u{size}') is"
+        )
+    return view.cast("B")
+
+
+def copy_out(
+    out: Sequence[memoryview], start: int, count: int, columns: Sequence[bytes | memoryview]
+) -> None:
+    """Copy the next ``count`` frames of ``columns`` into the caller's, from frame ``start`` on."""
+    for name, size, target, column in zip(_NAMES, _ITEM_SIZES, out, columns, strict=True):
+        if len(target) < (start + count) * size:
+            raise ValueError(
+                f"out's {name} must have an item for each frame, not {len(target) // size} for "
+                f"{start + count} or more; make it longer"
+            )
+        target[start * size : (start + count) * size] = memoryview(column)[: count * size]
+
+
+def plans_in(
+    plan_type: type[FramePlan],
+    scale: int,
+    unit: int,
+    columns: Sequence[bytes | memoryview],
+    count: int,
+) -> FramePlans:
+    """The first ``count`` plans in these columns, which are not copied."""
+    whole = (
+        column if len(column) == count * size else memoryview(column)[: count * size]
+        for size, column in zip(_ITEM_SIZES, columns, strict=True)
+    )
+    return FramePlans._from_bytes(plan_type, scale, unit, *whole)
 
 
 def _saved_plans(scale: int, unit: int, *columns: array[int]) -> FramePlans:

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from struct import Struct
 from typing import TYPE_CHECKING, Any, SupportsIndex, final
 
-from . import _arguments, _encoding, _state, text
+from . import _arguments, _encoding, _plans, _state, text
 from ._arguments import U64_MAX, Buffer
 from ._plans import FramePlans
 from ._saved import restore
@@ -38,6 +38,8 @@ from .time import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ._state import LoopState
 
     _TallyState = tuple[int, int, int, int]
@@ -254,24 +256,37 @@ class FrameLoop(_Final):
         return plan
 
     def begin_frames(
-        self, timestamps: Buffer | Iterable[int], stats: FrameStats | None = None
+        self,
+        timestamps: Buffer | Iterable[int],
+        stats: FrameStats | None = None,
+        out: tuple[Buffer, Buffer, Buffer, Buffer] | None = None,
     ) -> FramePlans:
         """Plan many frames: the same as ``begin_frame`` on each, and ``stats.absorb`` on each plan.
 
-        ``timestamps`` is a one-dimensional C-contiguous buffer of unsigned 64-bit integers
-        (``array('Q')``, numpy uint64), read in place, or any iterable of integers.
+        ``timestamps`` is a one-dimensional C-contiguous buffer of 64-bit integers, unsigned or not
+        negative (``array('Q')``, numpy uint64 or int64), or any iterable of integers. ``out`` are
+        columns to write the plans into instead of new memory, which is slow where there are
+        millions: writable buffers for first_tick, step_count (32 bits), dropped and remainder, each
+        with an item or more for each frame. The result is then a view of them.
 
         >>> plans = FrameLoop(Timestep(10), start=0).begin_frames([5, 10, 31])
         >>> [plan.step_count for plan in plans], list(plans.remainder)
         ([0, 1, 2], [5, 0, 1])
 
         Raises what ``begin_frame`` raises, with the position; BufferError for a buffer that is not
-        contiguous; RuntimeError if the loop or the stats were used meanwhile. Nothing is applied
-        then.
+        contiguous; RuntimeError if the loop or the stats were used meanwhile; TypeError,
+        BufferError and ValueError for columns of another kind or too short. Nothing is applied
+        then, though ``out`` may have been written to.
         """
+        views = None if out is None else _plans.out_columns(out)
         columns: tuple[list[int], ...] = ([], [], [], [])
         batch = self._plan_batch(timestamps, stats, columns)
-        plans = FramePlans._from_columns(FramePlan, self._rate_scale, self._rate_unit, columns)
+        count = len(columns[0])
+        memory: Sequence[bytes | memoryview] = _plans.packed(columns)
+        if views is not None:
+            _plans.copy_out(views, 0, count, memory)
+            memory = views
+        plans = _plans.plans_in(FramePlan, self._rate_scale, self._rate_unit, memory, count)
         self._commit_batch(stats, *batch)
         return plans
 
