@@ -39,6 +39,10 @@ BLOCK_FRAMES = 8192
 #: Prefixes of a buffer's format that mean this machine's own byte order.
 _NATIVE = "@=<" if array("H", [1]).tobytes()[0] else "@=>"
 
+#: The formats of signed integers that may be timestamps, and the byte of one that holds the sign.
+_SIGNED = ("q", "l", "n")
+_SIGN = 7 if _NATIVE == "@=<" else 0
+
 _FIELD_NAMES = re.compile(":[^:]*:")
 _NANOSECONDS = "a whole number of nanoseconds"
 _CLOCK_FIX = "fixedstep.host.now() gives one, and seconds become one with round(seconds * 10**9)"
@@ -240,11 +244,11 @@ def byte_view(buffer: object) -> memoryview:
 
 
 def _timestamp_view(buffer: memoryview) -> memoryview:
-    if buffer.itemsize != 8 or buffer.format.lstrip(_NATIVE) not in ("Q", "L", "N"):
+    if buffer.itemsize != 8 or buffer.format.lstrip(_NATIVE) not in (*"QLN", *_SIGNED):
         raise TypeError(
-            f"timestamps must be unsigned 64-bit integers (format 'Q'), not format "
-            f"{buffer.format!r} of {buffer.itemsize} bytes an item; array('Q', ...) and "
-            "numpy.uint64 in this machine's byte order hold them"
+            f"timestamps must be 64-bit integers (format 'Q' or 'q'), not format "
+            f"{buffer.format!r} of {buffer.itemsize} bytes an item; array('Q', ...), numpy.uint64 "
+            "and numpy.int64 in this machine's byte order hold them"
         )
     if buffer.ndim != 1:
         raise ValueError(
@@ -267,7 +271,7 @@ def timestamp_blocks(timestamps: Buffer | Iterable[int]) -> Iterator[bytes]:
     C core run without the GIL while another thread writes to the source.
 
     Raises TypeError or BufferError for a buffer of the wrong kind, and what ``timestamp`` raises,
-    naming the position, for a bad item.
+    naming the position, for a bad item: a negative one, where the buffer is of signed integers.
     """
     try:
         view = memoryview(timestamps)  # type: ignore[arg-type]
@@ -282,9 +286,15 @@ def timestamp_blocks(timestamps: Buffer | Iterable[int]) -> Iterator[bytes]:
         yield from _iterable_blocks(timestamps)  # type: ignore[arg-type]
         return
     with view, _timestamp_view(view) as stamps:
+        signed = view.format.lstrip(_NATIVE) in _SIGNED
         for start in range(0, len(stamps), BLOCK_FRAMES):
-            with stamps[start : start + BLOCK_FRAMES] as block:
-                yield block.tobytes()
+            with stamps[start : start + BLOCK_FRAMES] as view_of_block:
+                block = view_of_block.tobytes()
+            # the bytes with the signs, all at once: below 0x80 is what ASCII is
+            if signed and not block[_SIGN::8].isascii():
+                for index, at in enumerate(memoryview(block).cast("q"), start):
+                    timestamp(at, f"timestamps[{index}]")
+            yield block
 
 
 def _iterable_blocks(timestamps: Iterable[int]) -> Iterator[bytes]:

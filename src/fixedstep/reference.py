@@ -258,8 +258,8 @@ class FrameLoop(_Final):
     ) -> FramePlans:
         """Plan many frames: the same as ``begin_frame`` on each, and ``stats.absorb`` on each plan.
 
-        ``timestamps`` is a one-dimensional C-contiguous buffer of unsigned 64-bit integers
-        (``array('Q')``, numpy uint64), read in place, or any iterable of integers.
+        ``timestamps`` is a one-dimensional C-contiguous buffer of 64-bit integers (``array('Q')``,
+        numpy uint64 or int64), read in place, or any iterable of integers.
 
         >>> plans = FrameLoop(Timestep(10), start=0).begin_frames([5, 10, 31])
         >>> [plan.step_count for plan in plans], list(plans.remainder)
