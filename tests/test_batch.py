@@ -165,6 +165,10 @@ NOWS = [5, 10, 31, 31, 7, 90]
         pytest.param(lambda: np.array([0, *NOWS], dtype=np.uint64)[1:], id="slice-of-numpy"),
         pytest.param(lambda: np.array(NOWS, dtype=np.ulonglong), id="numpy-ulonglong"),
         pytest.param(lambda: (ctypes.c_uint64 * 6)(*NOWS), id="ctypes"),
+        pytest.param(lambda: array("q", NOWS), id="signed"),
+        pytest.param(lambda: np.array(NOWS, dtype=np.int64), id="numpy-signed"),
+        pytest.param(lambda: np.array(NOWS, dtype=np.longlong), id="numpy-longlong"),
+        pytest.param(lambda: (ctypes.c_int64 * 6)(*NOWS), id="ctypes-signed"),
         pytest.param(lambda: list(NOWS), id="list"),
         pytest.param(lambda: tuple(NOWS), id="tuple"),
         pytest.param(lambda: deque(NOWS), id="deque"),
@@ -203,6 +207,7 @@ def test_a_range_is_an_iterable_like_any_other(core: Core) -> None:
         pytest.param(b"12345678", TypeError, "format 'B' of 1 bytes", id="bytes"),
         pytest.param(bytearray(16), TypeError, "format 'B' of 1 bytes", id="bytearray"),
         pytest.param(np.array([1], dtype="u4"), TypeError, "of 4 bytes", id="numpy-u4"),
+        pytest.param(np.array([1], dtype=">i8"), TypeError, "format '>q'", id="big-endian-i8"),
         pytest.param(np.array([1.0]), TypeError, "format 'd'", id="numpy-f8"),
         pytest.param(np.array([1], dtype=">u8"), TypeError, "format '>Q'", id="big-endian"),
         pytest.param(np.array([True]), TypeError, r"format '\?'", id="numpy-bool"),
@@ -483,9 +488,9 @@ def test_a_buffer_is_free_again_afterwards(core: Core) -> None:
     with pytest.raises(TypeError):
         loop.begin_frames(nows, wrong)
     nows.append(50)
-    wrong_kinds: list[Any] = [array("i", [1]), array("d", [1.0]), bytearray(8)]
+    wrong_kinds: list[Any] = [array("q", [-1]), array("d", [1.0]), bytearray(8)]
     for bad in wrong_kinds:
-        with pytest.raises(TypeError):
+        with pytest.raises((TypeError, OverflowError)):
             loop.begin_frames(bad)
         bad.append(1)
     assert len(nows) == 5
@@ -563,6 +568,26 @@ def plans(core: Core) -> FramePlans:
     )
 
 
+@pytest.mark.parametrize("position", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 3])
+@pytest.mark.parametrize("bad", [-1, -(2**63)])
+def test_a_negative_item_of_a_signed_buffer_is_refused(core: Core, position: int, bad: int) -> None:
+    nows = np.arange(0, 4 * (2 * BLOCK + 9), 4, dtype=np.int64)
+    nows[-1] = 2**63 - 1
+    expected = core.FrameLoop(Timestep(10), start=Timestamp(0)).begin_frames(nows.astype("u8"))
+    loop, stats = core.FrameLoop(Timestep(10), start=Timestamp(0)), core.FrameStats()
+    assert copy.copy(loop).begin_frames(nows) == expected
+    nows[position] = bad
+    before = copy.copy(loop)
+    text = (
+        rf"^timestamps\[{position}\] must be a whole number of nanoseconds in 0 .. \d+, not {bad};"
+    )
+    for call in (loop.begin_frames, loop.digest_frames):
+        with pytest.raises(OverflowError, match=text):
+            call(nows, stats)
+        assert loop == before
+        assert stats == core.FrameStats()
+
+
 EXPECTED = [(0, 0, 0, 5), (0, 1, 0, 0), (1, 2, 0, 1), (3, 0, 0, 1), (3, 2, 4, 9)]
 
 
@@ -631,6 +656,20 @@ def test_the_columns_are_the_fields_of_the_plans(plans: FramePlans) -> None:
     assert [column.format for column in columns] == ["Q", "I", "Q", "Q"]
     assert [column.itemsize for column in columns] == [8, 4, 8, 8]
     assert [column.shape for column in columns] == [(5,)] * 4
+
+
+def test_all_columns_come_by_name_and_alpha_with_them(plans: FramePlans) -> None:
+    columns = plans.columns()
+    assert list(columns) == [*COLUMNS, "alpha"]
+    for name in COLUMNS:
+        assert columns[name] == getattr(plans, name)
+    alphas: list[Any] = columns["alpha"].tolist()
+    assert alphas == [plan.alpha() for plan in plans]
+    assert alphas[-1] == np.float32(0.9)
+    assert all(column.readonly for column in columns.values())
+    kinds = [np.asarray(column).dtype.str[1:] for column in columns.values()]
+    assert kinds == ["u8", "u4", "u8", "u8", "f4"]
+    assert [len(column) for column in plans[:0].columns().values()] == [0] * 5
 
 
 COLUMNS = ["first_tick", "step_count", "dropped", "remainder"]

@@ -139,7 +139,7 @@ def test_the_state_is_a_value(core: Core) -> None:
     assert random != (9, 1)
     with pytest.raises(TypeError, match="unhashable"):
         hash(random)
-    assert repr(Random(4)) == "Random(4)"
+    assert repr(Random(4)) == "Random(4, drawn=0)"
     assert digest(Random(4)) != digest(Random(5))
 
 

@@ -36,13 +36,12 @@ I64_MAX = 2**63 - 1
 #: cost of a block disappears.
 BLOCK_FRAMES = 8192
 
-_BYTE_ORDER: Literal["little", "big"] = "little" if array("H", [1]).tobytes()[0] else "big"
-
 #: Prefixes of a buffer's format that mean this machine's own byte order.
-_NATIVE = "@=<" if _BYTE_ORDER == "little" else "@=>"
+_NATIVE = "@=<" if array("H", [1]).tobytes()[0] else "@=>"
 
-#: The signs of a block of signed integers.
-_SIGNS = int.from_bytes(array("Q", [1 << 63]).tobytes() * BLOCK_FRAMES, _BYTE_ORDER)
+#: The formats of signed integers that may be timestamps, and the byte of one that holds the sign.
+_SIGNED = ("q", "l", "n")
+_SIGN = 7 if _NATIVE == "@=<" else 0
 
 _FIELD_NAMES = re.compile(":[^:]*:")
 _NANOSECONDS = "a whole number of nanoseconds"
@@ -245,11 +244,11 @@ def byte_view(buffer: object) -> memoryview:
 
 
 def _timestamp_view(buffer: memoryview) -> memoryview:
-    if buffer.itemsize != 8 or buffer.format.lstrip(_NATIVE).upper() not in ("Q", "L", "N"):
+    if buffer.itemsize != 8 or buffer.format.lstrip(_NATIVE) not in (*"QLN", *_SIGNED):
         raise TypeError(
             f"timestamps must be 64-bit integers (format 'Q' or 'q'), not format "
-            f"{buffer.format!r} of {buffer.itemsize} bytes an item; array('Q', ...) and "
-            "numpy.uint64 in this machine's byte order hold them"
+            f"{buffer.format!r} of {buffer.itemsize} bytes an item; array('Q', ...), numpy.uint64 "
+            "and numpy.int64 in this machine's byte order hold them"
         )
     if buffer.ndim != 1:
         raise ValueError(
@@ -272,7 +271,7 @@ def timestamp_blocks(timestamps: Buffer | Iterable[int]) -> Iterator[bytes]:
     C core run without the GIL while another thread writes to the source.
 
     Raises TypeError or BufferError for a buffer of the wrong kind, and what ``timestamp`` raises,
-    naming the position, for a bad item.
+    naming the position, for a bad item: a negative one, where the buffer is of signed integers.
     """
     try:
         view = memoryview(timestamps)  # type: ignore[arg-type]
@@ -286,15 +285,16 @@ def timestamp_blocks(timestamps: Buffer | Iterable[int]) -> Iterator[bytes]:
     except TypeError:
         yield from _iterable_blocks(timestamps)  # type: ignore[arg-type]
         return
-    signed = view.format.islower()
     with view, _timestamp_view(view) as stamps:
+        signed = view.format.lstrip(_NATIVE) in _SIGNED
         for start in range(0, len(stamps), BLOCK_FRAMES):
-            with stamps[start : start + BLOCK_FRAMES] as block:
-                copied = block.tobytes()
-            if signed and int.from_bytes(copied, _BYTE_ORDER) & _SIGNS:
-                for i, now in enumerate(memoryview(copied).cast("q"), start):
-                    timestamp(now, f"timestamps[{i}]")
-            yield copied
+            with stamps[start : start + BLOCK_FRAMES] as view_of_block:
+                block = view_of_block.tobytes()
+            # the bytes with the signs, all at once: below 0x80 is what ASCII is
+            if signed and not block[_SIGN::8].isascii():
+                for index, at in enumerate(memoryview(block).cast("q"), start):
+                    timestamp(at, f"timestamps[{index}]")
+            yield block
 
 
 def _iterable_blocks(timestamps: Iterable[int]) -> Iterator[bytes]:

@@ -84,6 +84,31 @@ class FramePlans(Sequence["FramePlan"]):
         """Time not yet a step after each frame, unsigned 64 bits, as `FrameLoop.remainder`."""
         return self._column(3)
 
+    def columns(self) -> dict[str, memoryview]:
+        """All columns by name, and ``alpha``: `FramePlan.alpha` of each frame, as float32.
+
+        ``pandas.DataFrame(plans.columns())`` and ``polars.DataFrame(plans.columns())`` make a table
+        of them, and ``numpy.asarray`` takes each without a copy. Each call computes ``alpha`` anew.
+
+        >>> from fixedstep import FrameLoop, Timestep
+        >>> plans = FrameLoop(Timestep(10), start=0).begin_frames([5, 20])
+        >>> for name, column in plans.columns().items():
+        ...     print(name, list(column))
+        first_tick [0, 0]
+        step_count [0, 2]
+        dropped [0, 0]
+        remainder [5, 0]
+        alpha [0.5, 0.0]
+        """
+        alphas = array("f", (plan.alpha() for plan in self))
+        return {
+            "first_tick": self.first_tick,
+            "step_count": self.step_count,
+            "dropped": self.dropped,
+            "remainder": self.remainder,
+            "alpha": memoryview(alphas).toreadonly(),
+        }
+
     @property
     def timestep(self) -> Timestep | Rate:
         """What the loop that made the plans was configured with."""

@@ -8,6 +8,15 @@ from .reference import Steps as Steps
 from .reference import digest as digest
 from .time import Step as Step
 
-__all__ = ["FrameLoop", "FramePlan", "FrameStats", "StateHash", "Step", "Steps", "build_info", "digest"]
+__all__ = [
+    "FrameLoop",
+    "FramePlan",
+    "FrameStats",
+    "StateHash",
+    "Step",
+    "Steps",
+    "build_info",
+    "digest",
+]
 
 def build_info() -> dict[str, str]: ...

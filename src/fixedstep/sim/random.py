@@ -23,6 +23,7 @@ from typing import Any, SupportsIndex, TypeVar
 
 from .. import StateHash
 from .._arguments import U64_MAX, count, integer, positive, shown
+from .._saved import Saved
 
 _Item = TypeVar("_Item")
 
@@ -35,7 +36,7 @@ def _mix(z: int) -> int:
     return z ^ z >> 31
 
 
-class Random:
+class Random(Saved, kind="sim.Random"):
     """Random numbers from a seed: the same on every machine and in every version.
 
     >>> from fixedstep.sim import Random
@@ -53,7 +54,7 @@ class Random:
     """
 
     __slots__ = ("_drawn", "_seed")
-    __hash__ = None  # type: ignore[assignment]  # it changes with every draw
+    __match_args__ = ("seed",)
 
     def __init__(self, seed: SupportsIndex, drawn: SupportsIndex = 0) -> None:
         self._seed = integer(seed, "seed", "an unsigned 64-bit integer", "pass seed % 2**64")
@@ -147,7 +148,7 @@ class Random:
         the world, so a machine that shows fewer effects stays equal.
 
         >>> Random(7).stream("effects"), Random(7).stream(("unit", 3)).below(100)
-        (Random(5693491915062561197), 57)
+        (Random(5693491915062561197, drawn=0), 57)
 
         The seed of the stream is ``mix(StateHash().absorb_u64(seed).absorb(name).finish())``.
         Raises what `StateHash.absorb` raises.
@@ -157,20 +158,5 @@ class Random:
     def __digest__(self) -> tuple[int, int]:
         return self._seed, self._drawn
 
-    def __copy__(self) -> Random:
-        return Random(self._seed, self._drawn)
-
-    def __deepcopy__(self, memo: object, /) -> Random:
-        return Random(self._seed, self._drawn)
-
-    def __reduce__(self) -> tuple[type[Random], tuple[int, int]]:
-        return Random, (self._seed, self._drawn)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Random):
-            return NotImplemented
-        return self.__digest__() == other.__digest__()
-
-    def __repr__(self) -> str:
-        drawn = f", drawn={self._drawn}" if self._drawn else ""
-        return f"Random({self._seed}{drawn})"
+    def _arguments(self) -> dict[str, Any]:
+        return {"seed": self._seed, "drawn": self._drawn}

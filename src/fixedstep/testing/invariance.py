@@ -21,6 +21,7 @@ from typing import Any, NoReturn, TypeAlias
 from zlib import compress, decompress
 
 from .. import StateHash
+from ..records.recording import world_digests
 from ..sim.game_loop import GameLoop
 from ..time import Nanos, Step, Timestamp
 from ._processes import Process, compare, job_of
@@ -168,7 +169,7 @@ def _ticks_of(
     def observed(step: Step) -> None:
         run_tick(step)
         if game.fault is None:
-            found = _digests(game.world.digests()) if state is None else state(game)  # type: ignore[attr-defined]
+            found = world_digests(game.world) if state is None else state(game)  # type: ignore[attr-defined]
             states.append(deepcopy(found))
 
     game._run_tick = observed
