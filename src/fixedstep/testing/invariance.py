@@ -23,7 +23,7 @@ from zlib import compress, decompress
 from .. import StateHash
 from ..records.recording import world_digests
 from ..sim.game_loop import GameLoop
-from ..time import Nanos, Step, Timestamp
+from ..time import ORIGIN, Nanos, Step, Timestamp
 from ._processes import Process, compare, job_of
 from ._states import Table, difference, digest_of, table_of
 from .profiles import PROFILES, FrameProfile
@@ -173,6 +173,7 @@ def _ticks_of(
             states.append(deepcopy(found))
 
     game._run_tick = observed
+    game.frame(ORIGIN)  # the same origin under every profile: times of keys count from it
     for now in profile.timestamps(duration):
         game.frame(now)
         if game.fault is not None:
