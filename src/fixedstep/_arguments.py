@@ -240,6 +240,8 @@ def byte_view(buffer: object) -> memoryview:
             f"buffer must be C-contiguous, not strides {view.strides} over shape {view.shape}; "
             "copy it first, with bytes(buffer) or numpy.ascontiguousarray"
         )
+    if view.format == "B" and view.ndim == 1:  # PyPy copies what was cast at 20 MB/s
+        return view
     return view.cast("B") if view.nbytes else memoryview(b"")  # cast refuses a shape of (0, 3)
 
 
