@@ -38,7 +38,9 @@ FILES = (
 #: What cannot pass in a browser, and why.
 WITHOUT = {
     "test_objects.py::test_each_core_loads_the_pickles_of_both": "starts programs",
-    "test_objects.py::test_an_object_made_around_its_constructor_crashes_nothing": "starts programs",
+    "test_objects.py::test_an_object_made_around_its_constructor_crashes_nothing": (
+        "starts programs"
+    ),
     "test_plan.py::test_the_largest_plan_does_not_cost_its_steps": (
         "len() ends at 2**31 - 1 on 32 bits"
     ),
