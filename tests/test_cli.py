@@ -336,6 +336,7 @@ def test_info_names_the_core_the_interpreter_and_the_extension(
     assert found["version"] == fixedstep.__version__
     assert (found["core"], found["reason"]) == fixedstep.backend()
     assert platform.python_version() in found["Python"]
+    assert re.fullmatch(r".+, resolution [0-9]{1,4} ns", found["clock"])
     assert len({line.index(line.split("  ")[-1].strip()) for line in lines_of(out)}) == 1
 
 

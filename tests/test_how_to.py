@@ -36,6 +36,8 @@ PAGES = (
 )
 # Its programs open windows, so it is worked through for one toolkit at a time, where asked to.
 WINDOWS = "window"
+# Its program runs in a page; checks/pyodide runs what it is made of.
+BROWSER = "browser"
 # A sitecustomize, which Python imports when it starts: it closes a window after forty frames,
 # by the way that a click on its cross takes through the adapter.
 CLOSER = """
@@ -85,7 +87,9 @@ def pages(source: Path) -> Path:
 
 
 def test_every_page_is_worked_through(source: Path) -> None:
-    assert sorted(page.stem for page in pages(source).glob("*.md")) == [*PAGES, WINDOWS]
+    assert sorted(page.stem for page in pages(source).glob("*.md")) == sorted(
+        [*PAGES, BROWSER, WINDOWS]
+    )
 
 
 @pytest.mark.parametrize("name", PAGES)

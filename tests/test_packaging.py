@@ -6,6 +6,7 @@ looking would go unnoticed. Each is given a sound file, and then files with one 
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import tarfile
 import zipfile
@@ -74,9 +75,18 @@ def test_a_release_names_each_file_once(wheel_set: ModuleType) -> None:
         "fixedstep-1.2.3-cp310-abi3-macosx_11_0_universal2.whl",
         "fixedstep-1.2.3-cp310-abi3-win_arm64.whl",
         "fixedstep-1.2.3-cp314-cp314t-win_amd64.whl",
+        "fixedstep-1.2.3-pp311-pypy311_pp73-win_amd64.whl",
     ):
         assert name in names
-    assert len(names) == 2 + 3 * 7
+    assert len(names) == 2 + 3 * 7 + 3
+
+
+def test_an_installation_needs_no_other_package() -> None:
+    """cffi was one, which the pure wheel never imports: where cffi has no wheel and there is no
+    compiler, nothing could be installed."""
+    needed = importlib.metadata.requires("fixedstep")
+    assert needed
+    assert [requirement for requirement in needed if "extra ==" not in requirement] == []
 
 
 def test_a_file_too_few_and_a_file_too_many_are_each_an_error(
@@ -176,6 +186,11 @@ def test_a_pure_wheel_with_a_compiled_core_is_refused(contents: ModuleType, tmp_
         (("cp310", "abi3", "win_arm64"), "_core.pyd"),
         (("cp314", "cp314t", "win_amd64"), "_core.cp314t-win_amd64.pyd"),
         (("cp314", "cp314t", "macosx_11_0_universal2"), "_core.cpython-314t-darwin.so"),
+        (("pp311", "pypy311_pp73", "win_amd64"), "_core.pypy311-pp73-win_amd64.pyd"),
+        (
+            ("pp311", "pypy311_pp73", "manylinux2014_x86_64.manylinux_2_17_x86_64"),
+            "_core.pypy311-pp73-x86_64-linux-gnu.so",
+        ),
         (("cp315", "cp315t", "musllinux_1_2_aarch64"), "_core.cpython-315t-aarch64-linux-musl.so"),
         (
             ("cp314", "cp314t", "manylinux2014_x86_64.manylinux_2_17_x86_64"),

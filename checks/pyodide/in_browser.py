@@ -36,7 +36,15 @@ FILES = (
     "vectors",
 )
 #: What cannot pass in a browser, and why.
-WITHOUT: dict[str, str] = {}
+WITHOUT = {
+    "test_objects.py::test_each_core_loads_the_pickles_of_both": "starts programs",
+    "test_objects.py::test_an_object_made_around_its_constructor_crashes_nothing": (
+        "starts programs"
+    ),
+    "test_plan.py::test_the_largest_plan_does_not_cost_its_steps": (
+        "len() ends at 2**31 - 1 on 32 bits"
+    ),
+}
 
 
 def nanoseconds_per_frame() -> int:
@@ -81,6 +89,3 @@ async def main() -> int:
     left_out = [f"--deselect=tests/{test}" for test in WITHOUT]
     code = pytest.main([*options, *left_out, *(f"tests/test_{name}.py" for name in FILES)])
     return int(code) or int(single < 50 or not 18 <= ticks <= 21)
-
-
-code = await main()  # type: ignore[top-level-await] # noqa: F704, PLE1142

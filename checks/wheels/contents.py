@@ -69,9 +69,10 @@ def core_name(python: str, abi: str, platform: str) -> str | None:
         return None
     if abi == "abi3":
         return "_core.pyd" if platform.startswith("win") else "_core.abi3.so"
+    abi = abi.replace("_", "-")
     if platform.startswith("win"):
         return f"_core.{abi}-{platform}.pyd"
-    name = f"_core.cpython-{abi.removeprefix('cp')}"
+    name = f"_core.{abi.replace('cp', 'cpython-')}"
     if platform.startswith("macosx"):
         return f"{name}-darwin.so"
     libc = "musl" if platform.startswith("musllinux") else "gnu"

@@ -31,17 +31,21 @@ PLATFORMS = {
     "macos": {"macosx_universal2": "macosx_11_0_universal2"},
     "windows": {"win_amd64": "win_amd64", "win_arm64": "win_arm64"},
 }
+#: PyPy's ABI, and the platforms that have a wheel for it; on others it takes the pure one.
+PYPY = ("pp311", "pypy311_pp73")
+PYPY_PLATFORMS = {"linux": ("manylinux_x86_64", "manylinux_aarch64"), "windows": ("win_amd64",)}
 #: cffi has no wheel for it, and hardly anybody has that Python: the abi3 wheel is built by cp311.
 NOT_BUILT = {"cp310-win_arm64"}
 
 
 def identifiers(system: str) -> set[str]:
     """What ``cibuildwheel --print-build-identifiers --platform SYSTEM`` must say."""
-    return {
+    found = {
         f"{python}-{platform}"
         for platform in PLATFORMS[system]
         for python in (*STABLE_ABI, *FREE_THREADED)
     } - NOT_BUILT
+    return found | {f"{PYPY[0]}-{platform}" for platform in PYPY_PLATFORMS.get(system, ())}
 
 
 def file_names(version: str) -> set[str]:
@@ -52,6 +56,11 @@ def file_names(version: str) -> set[str]:
         f"fixedstep-{version}.tar.gz",
         f"fixedstep-{version}-py3-none-any.whl",
         *(f"fixedstep-{version}-{abi}-{tag}.whl" for abi in abis for tag in tags),
+        *(
+            f"fixedstep-{version}-{'-'.join(PYPY)}-{PLATFORMS[system][platform]}.whl"
+            for system, platforms in PYPY_PLATFORMS.items()
+            for platform in platforms
+        ),
     }
 
 
