@@ -18,6 +18,7 @@ from .. import reference
 from .._arguments import positive, shown
 from ..sim.recordable import Recordable
 from ..sim.session import Session
+from ..sim.tick import describe_error
 from .recording import RecordingHeader, RecordingWriter, world_digests
 from .trace import TraceWriter
 
@@ -114,7 +115,8 @@ class Recorder:
                 )
             self._loop = game
             self._last = game.last
-            self._stats = fixedstep.FrameStats()
+            core = reference if isinstance(game, reference.FrameLoop) else fixedstep
+            self._stats = core.FrameStats()
             self._trace = TraceWriter(
                 file, game.timestep, game.budget, game.last, overwrite=overwrite
             )
@@ -182,9 +184,7 @@ class Recorder:
         if self._error is None and isinstance(error, Exception):
             self._error = error
             where = "" if self._path is None else f" {self._path}"
-            _LOG.warning(
-                "the recording%s ended early: %s: %s", where, type(error).__name__, shown(error)
-            )
+            _LOG.warning("the recording%s ended early: %s", where, describe_error(error)[:400])
 
     def close(self) -> None:
         """End the recording: write its end, and close the file if it was given as a path.
@@ -280,8 +280,8 @@ class _SessionObserver:
 
     def _ended_by(self, error: BaseException) -> None:
         """End the recording with what is written so far. Ctrl-C goes on."""
-        self._finish(f"{type(error).__name__}: {shown(error)}")
         self._recorder._failed(error)
+        self._finish(describe_error(error)[:400])
         if not isinstance(error, Exception):
             raise error
 
