@@ -424,7 +424,7 @@ def test_an_interrupt_anywhere_in_a_recorded_tick_leaves_a_recording_that_is_rea
             break
         boundaries += 1
         cut += ticks == [0]
-    assert boundaries > 500
+    assert boundaries > 300
     assert 0 < cut < boundaries
 
 

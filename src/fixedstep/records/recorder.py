@@ -90,7 +90,7 @@ class Recorder:
         overwrite: bool = False,
     ) -> None:
         self._path = os.fspath(file) if isinstance(file, (str, os.PathLike)) else None
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self._observer: _SessionObserver | None = None
         self._trace: TraceWriter | None = None
         self._loop: FrameLoop | None = None
@@ -181,8 +181,10 @@ class Recorder:
             raise error
 
     def _failed(self, error: BaseException) -> None:
-        if self._error is None and isinstance(error, Exception):
-            self._error = error
+        if self._error is not None:
+            return
+        self._error = error
+        if isinstance(error, Exception):
             where = "" if self._path is None else f" {self._path}"
             _LOG.warning("the recording%s ended early: %s", where, describe_error(error)[:400])
 
@@ -210,7 +212,7 @@ class Recorder:
         return self._trace is not None
 
     @property
-    def error(self) -> Exception | None:
+    def error(self) -> BaseException | None:
         """What ended the recording early, such as the OSError of a full disk; else None."""
         return self._error
 

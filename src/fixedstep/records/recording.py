@@ -24,7 +24,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO, TypeAlias
 
-from .. import StateHash, __version__, reference
+from .. import StateHash, __version__, digest, reference
 from .._arguments import I64_MAX, I64_MIN, U64_MAX, shown
 from ..sim.input import TickInput, action_names
 from ..sim.mailbox import Completion, Ticket, WorkFailed
@@ -161,19 +161,7 @@ class FaultRecord(NamedTuple):
 
 def root_digest(digests: Digests) -> int:
     """One digest of nested digests, whatever their order."""
-    return _absorb(StateHash(), digests).finish()
-
-
-def _absorb(state: StateHash, digests: Digests) -> StateHash:
-    state = state.absorb_u64(len(digests))
-    for name in sorted(digests):
-        text, value = name.encode(), digests[name]
-        state = state.absorb_u64(len(text)).absorb_bytes(text)
-        if type(value) is int:
-            state = state.absorb_u32(0).absorb_u64(value)
-        else:
-            state = _absorb(state.absorb_u32(1), value)  # type: ignore[arg-type]
-    return state
+    return digest(digests)
 
 
 def world_digests(world: Any) -> dict[str, Any]:
