@@ -1,805 +1,632 @@
-"""Recordings, and the first divergence of two of them.
-
-A recording is trusted after a crash, and a comparison when somebody must decide where to look; so
-files are cut at every byte and killed for real, and every kind of difference is planted and must be
-named: this tick, this phase, this field. The J cases are faults that people reported, with their
-numbers. Playing a recording in a session is tested in ``test_session.py``.
-"""
+"""Recordings: values come back exactly, damage is told with its line, and a replay of a correct game
+finds no difference, wherever and whenever it was recorded."""
 
 from __future__ import annotations
 
 import io
 import json
-import os
-import re
-import signal
-import subprocess
-import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+import struct
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from fixedstep.sim.input_bridge import PRESS, RELEASE, TickInput, Transition
-from fixedstep.sim.phases import Phase
-from fixedstep.sim.recording import (
-    RESERVED,
-    Policies,
-    RecordedFault,
-    RecordedTick,
-    Recorder,
-    Recording,
-    ReplayError,
-    plain,
-)
-from fixedstep.sim.replay import Comparison, Divergence, compare, first_divergence
 from hypothesis import given
 from hypothesis import strategies as st
 
-import fixedstep
-from fixedstep import FrameLoop, Nanos, Rate, StateHash, StepBudget, Timestamp, Timestep
+from fixedstep import Rate, StateHash
+from fixedstep.records import (
+    Comparison,
+    FaultRecord,
+    Recorder,
+    Recording,
+    RecordingError,
+    ReplayMismatch,
+    TickRecord,
+    compare,
+    replay,
+)
+from fixedstep.records.compare import format_sides
+from fixedstep.records.lines import DEEPEST, depth
+from fixedstep.records.recording import decode, encode, root_digest
+from fixedstep.sim import Mailbox, MailboxFull, Outbox, RecordedTick, Session, TickInput, WorkFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable
 
-U64_MAX = 2**64 - 1
 NEUTRAL = TickInput.neutral(["jump"])
-PRESSED = TickInput({"jump": PRESS})
-POLICIES = Policies(Timestep(10), StepBudget(3), None, ("jump",))
 
 
-def recorded(ticks: Iterable[RecordedTick], policies: Policies = POLICIES) -> str:
-    """The file that a recorder makes of these ticks."""
-    file = io.StringIO()
-    recorder = Recorder(file, policies)
-    for tick in ticks:
-        recorder.tick(
-            tick.tick,
-            tick.input,
-            tick.digests,
-            completions=tick.completions,
-            phases=tick.phases,
-            refused=tick.refused,
-        )
-    recorder.finish()
+class World:
+    """Counts, in units that are digested one by one."""
+
+    def __init__(self, speed: int = 3) -> None:
+        self.speed = speed
+        self.hp = [100, 100, 100]
+        self.notes: dict[int, int] = {}
+        self.results: list[Any] = []
+
+    def step(self, input: Any, tick: Any) -> None:
+        """Everything that a tick can be given."""
+        tick.enter("Motion")
+        self.hp[tick.number % 3] -= self.speed + 10 * input["jump"].pressed
+        for message in tick.messages:
+            self.hp[0] += len(message)
+        tick.enter("Gameplay")
+        for completion in tick.completions:
+            asked = self.notes.pop(completion.ticket.request)
+            error = completion.error
+            failed = isinstance(error, TimeoutError), isinstance(error, WorkFailed), str(error)
+            self.results.append((asked, repr(completion.result), failed))
+        if tick.number % 2 == 0:
+            try:
+                ticket = tick.reserve(("unit", tick.number), revision=1.5)
+            except MailboxFull:
+                self.hp[2] += 1
+            else:
+                self.notes[ticket.request] = tick.number
+                tick.outbox.stage("work", data=ticket)
+        if tick.outbox.room_for_required() < 5:
+            self.hp[1] += 1
+        tick.outbox.stage("sound", required=True)
+
+    def digests(self) -> dict[str, Any]:
+        """Nested by unit."""
+        results = StateHash().absorb_bytes(repr(self.results).encode())
+        units = {n: {"hp": StateHash().absorb_i64(hp)} for n, hp in enumerate(self.hp)}
+        return {"units": units, "results": results}
+
+
+def session(speed: int = 3, **options: Any) -> Session[World]:
+    return Session(World, speed, **{"buttons": ["jump"], **options})
+
+
+def recorded(game: Session[World] | None = None, ticks: int = 12, **options: Any) -> str:
+    """A run with input, messages, requests that find room and others that do not."""
+    game = game or session(mailbox=Mailbox(1), outbox=Outbox(6))
+    file, mailbox = io.StringIO(), game.mailbox
+    kept: list[Any] = []
+    with Recorder(file, game, **options) as recorder:
+        for number in range(ticks):
+            if number % 3 == 0:
+                game.input.press("jump")
+                game.post([number, "hop"])
+                kept += [request.data for request in game.outbox.deliver() if request.data]
+            else:
+                game.input.release("jump")
+            if number % 4 == 3 and kept:
+                mailbox.submit(kept.pop(), [number, {"path": (1, float("nan"))}])
+            elif number % 4 == 1 and kept:
+                mailbox.submit_error(kept.pop(), TimeoutError("too long"))
+            game.run_ticks(1)
+    assert (game.fault, recorder.error) == (None, None)
     return file.getvalue()
 
 
-def read(text: str) -> tuple[list[RecordedTick], Recording]:
+def read(text: str) -> tuple[list[TickRecord], Recording]:
     recording = Recording(io.StringIO(text))
     return list(recording), recording
 
 
-def a_tick(
-    number: int,
-    digests: Mapping[str, int] | None = None,
-    *,
-    given_input: TickInput = NEUTRAL,
-    completions: tuple[Any, ...] = (),
-    phases: dict[Phase, dict[str, int]] | None = None,
-    refused: tuple[int, ...] = (),
-) -> RecordedTick:
-    found = dict(digests or {"world": number + 1})
-    return RecordedTick(number, given_input, completions, phases or {}, found, refused)
+# Values.
+
+_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats()
+    | st.sampled_from([float("nan"), float("inf"), -0.0, 5e-324])
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+    | st.binary(max_size=8),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.lists(inner, max_size=4).map(tuple)
+    | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=4), inner),
+    max_leaves=12,
+)
 
 
-def fnv(x: int) -> int:
-    return StateHash().absorb_u64(x).finish()
+def exactly(value: Any) -> Any:
+    """The value as something that is equal only for the same types and bits."""
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, [exactly(item) for item in value]
+    if isinstance(value, dict):
+        return "dict", [(key, exactly(item)) for key, item in value.items()]
+    return type(value).__name__, struct.pack(">d", value) if type(value) is float else value
 
 
-# What is written is read.
-
-EVERYTHING = [
-    a_tick(7, {"player": 0, "guard": U64_MAX}),
-    a_tick(
-        8, given_input=PRESSED, completions=((3, "path", (1, (-2, None))), True), refused=(0, 2)
-    ),
-    a_tick(
-        9,
-        phases={Phase.BEGIN_TICK: {"player": 1}, Phase.COMMIT: {"player": 2, "guard": 3}},
-        given_input=TickInput({"jump": RELEASE}, [Transition("text", 97)]),
-    ),
-]
+@given(_values)
+def test_a_value_comes_back_as_the_same_type_with_the_same_bits(value: Any) -> None:
+    assert exactly(decode(json.loads(json.dumps(encode(value), allow_nan=False)))) == exactly(value)
 
 
-@pytest.mark.parametrize("timestep", [Timestep(10), Rate(60_000, 1_001)], ids=repr)
-@pytest.mark.parametrize("clamp", [None, 0, 250_000_000])
-def test_a_recording_gives_back_what_was_recorded(
-    timestep: Timestep | Rate, clamp: int | None
-) -> None:
-    policies = Policies(
-        timestep,
-        StepBudget(4),
-        None if clamp is None else Nanos(clamp),
-        ("jump",),
-        {"outbox": 64, "timers": 16},
-        7,
-        {"seed": 42, "level": "Käfig", "cadence": (4, 1), "hard": True, "rival": None},
-    )
-    ticks, recording = read(recorded(EVERYTHING, policies))
-    assert ticks == EVERYTHING
-    assert recording.policies == policies
-    assert recording.policies.library == fixedstep.__version__
-    assert (recording.ticks, recording.missing, recording.fault) == (3, "", None)
+@given(_values)
+def test_a_message_comes_back_through_a_file(value: Any) -> None:
+    class Deaf(World):
+        def step(self, input: Any, tick: Any) -> None: ...
+
+    file, game = io.StringIO(), Session(Deaf)
+    with Recorder(file, game):
+        game.post(value)
+        game.run_ticks(1)
+    (record,), _ = read(file.getvalue())
+    assert exactly(record.given.messages) == exactly((value,))
 
 
-def test_the_bytes_of_a_recording_are_these() -> None:
-    """Files outlive releases. A change here needs another version number in the header."""
-    policies = Policies(
-        Rate(60), StepBudget(4), Nanos(250), ("jump",), {"outbox": 64}, 9, {"seed": 42}, "1.2.3"
-    )
-    assert recorded(EVERYTHING[2:], policies) == (
-        '{"format":"fixedstep-replay","version":1,"library":"1.2.3","rate":[60,1],"clamp":250,'
-        '"budget":4,"first_tick":9,"actions":["jump"],"capacities":{"outbox":64},'
-        '"notes":{"seed":42}}\n'
-        '{"tick":9,"input":{"actions":{"jump":[0,0,0,1,0]},"transitions":[["text",97]]},'
-        '"phases":{"BeginTick":{"player":"0x0000000000000001"},'
-        '"Commit":{"player":"0x0000000000000002","guard":"0x0000000000000003"}},'
-        '"digests":{"world":"0x000000000000000a"}}\n'
-        '{"end":{"ticks":1}}\n'
-    )
-
-
-def test_a_recording_is_plain_ascii() -> None:
-    """A cut may fall anywhere and never within a character."""
-    policies = Policies(Rate(60), StepBudget(4), None, ("größe",), notes={"level": "Käfig 🦄"})
-    tick = RecordedTick(0, TickInput({"größe": PRESS}), (("ß",),), {}, {"spieler ä": 1})
-    text = recorded([tick], policies)
-    assert text.isascii()
-    assert read(text)[0] == [tick]
-
-
-def test_digests_are_taken_finished_or_not() -> None:
-    file = io.StringIO()
-    digest = StateHash().absorb_u64(7)
-    recorder = Recorder(file, POLICIES)
-    recorder.tick(0, NEUTRAL, {"one": digest, "two": digest.finish()})
-    (tick,), _ = read(file.getvalue())
-    assert tick.digests == {"one": digest.finish(), "two": digest.finish()}
-    assert recorder.ticks == 1
-
-
-class Point(NamedTuple):
-    """A tuple that would come back as another type."""
-
-    x: int
+def test_types_that_compare_equal_are_told_apart() -> None:
+    assert len({repr(exactly(value)) for value in (1, True, 1.0, "1", b"1", [1], (1,))}) == 7
 
 
 @pytest.mark.parametrize(
-    "value",
-    [1.0, [1], {1}, {"a": 1}, object(), b"bytes", Point(3), (1, (2, [3])), NEUTRAL, len],
-    ids=lambda value: type(value).__name__,
+    "written",
+    [[], ["set", 1], [1, 2], ["bytes"], ["bytes", "7G"], ["bytes", "AA"], ["float", "7ff"], 1e999],
 )
-def test_nothing_that_could_hold_an_address_or_come_back_as_something_else_is_recorded(
-    value: object,
-) -> None:
-    file = io.StringIO()
-    recorder = Recorder(file, POLICIES)
-    before = file.getvalue()
-    with pytest.raises(TypeError, match="an entity is its creation sequence"):
-        recorder.tick(0, NEUTRAL, {"world": 1}, completions=[(1, value)])  # type: ignore[list-item]
-    with pytest.raises(TypeError, match="to be recorded"):
-        Recorder(io.StringIO(), POLICIES._replace(notes={"seed": value}))  # type: ignore[dict-item]
-    assert file.getvalue() == before
-    recorder.tick(0, NEUTRAL, {"world": 1})
-    assert read(file.getvalue())[0] == [a_tick(0)]
+def test_what_is_no_value_is_refused(written: Any) -> None:
+    with pytest.raises(ValueError, match="."):
+        decode(written)
 
 
-def test_plain_values_keep_their_type() -> None:
-    value = (True, 1, "1", None, (), (False, 0), -(2**63), U64_MAX)
-    ((tick,), _) = read(recorded([a_tick(0, completions=(value,))]))
-    (again,) = tick.completions
-    assert repr(again) == repr(plain(value)) == repr(value)
-    for number in (2**64, -(2**63) - 1, 10**5000):
-        with pytest.raises(OverflowError, match="an integer of 64 bits"):
-            plain(number)
-
-
-def test_tuples_are_recorded_to_a_stated_depth_and_no_deeper() -> None:
-    """Fuzzing found a RecursionError: JSON may be nested deeper than the stack of its reader."""
-    deep: tuple[Any, ...] = ()
-    for _ in range(63):
+def test_the_deepest_value_fits_the_deepest_line() -> None:
+    deep: Any = b"leaf"
+    for _ in range(32):
         deep = (deep,)
-    ((tick,), _) = read(recorded([a_tick(0, completions=(deep,))]))
-    assert tick.completions == (deep,)
-    with pytest.raises(ValueError, match="no more than 64 tuples within each other"):
-        plain((deep,))
-    policies = POLICIES._replace(notes={"seed": deep})
-    lines = recorded([a_tick(0, completions=(deep,))], policies).splitlines(keepends=True)
-    for levels in (1, 600, 930):
-        for line in range(2):
-            nested = lines.copy()
-            nested[line] = nested[line].replace("[]", "[" * levels + "[]" + "]" * levels)
-            with pytest.raises(ReplayError, match=f"line {line + 1}: .*(64 tuples|is not JSON)"):
-                list(Recording(io.StringIO("".join(nested))))
+    file, game = io.StringIO(), session()
+
+    class Failing(World):
+        def step(self, input: Any, tick: Any) -> None:
+            raise KeyError
+
+    game.activate(world=Failing())  # type: ignore[arg-type]
+    with Recorder(file, game, notes={"deep": deep}):
+        game.post(deep)
+        game.run_ticks(1)
+    assert max(map(depth, file.getvalue().splitlines())) < DEEPEST
+    _, recording = read(file.getvalue())
+    assert recording.fault is not None
+    assert recording.fault.given is not None
+    assert recording.fault.given.messages == (deep,)
+    with pytest.raises(ValueError, match="at most 32 levels"):
+        game.post((deep,))
+
+
+# Replays of a correct game.
+
+
+def test_a_replay_of_the_same_game_is_equal() -> None:
+    text = recorded()
+    records, recording = read(text)
+    assert (recording.missing, recording.reason) == ("", "closed")
+    requests = [number for record in records for number in record.given.requests]
+    assert None in requests and 1 in requests, "some found room and some did not"
+    assert any(record.given.completions for record in records)
+    assert any(record.given.messages for record in records)
+    assert any(record.given.outbox_room is not None for record in records)
+    assert replay(Recording(io.StringIO(text)), session()) == Comparison(None, 12, 0, 0)
+
+
+@pytest.mark.parametrize("options", [{"phases": True}, {"digests_every": 5}, {}])
+def test_a_replay_names_the_tick_the_path_and_the_sides(options: dict[str, Any]) -> None:
+    text = recorded(**options)
+    found = replay(Recording(io.StringIO(text)), session(4)).divergence
+    assert found is not None
+    assert (found.tick, found.what, found.path) == (0, "digest", "units/0/hp")
+    assert found.phase == ("Motion" if "phases" in options else "")
+    assert str(found).split(": ", 1)[1].startswith("recording 0x")
+    assert ", replay 0x" in str(found)
+
+
+def test_the_outcome_of_a_recording_in_a_replay_is_recorded_to_the_same_bytes() -> None:
+    text = recorded()
+    game, file = session(outbox=Outbox(99)), io.StringIO()
+    with Recorder(file, game):
+        for record in Recording(io.StringIO(text)):
+            given = record.given
+            completions = tuple(
+                done._replace(ticket=done.ticket._replace(world=game.world_id))
+                for done in given.completions
+            )
+            game.replay_tick(given._replace(completions=completions))
+            game.outbox.deliver()
+    assert file.getvalue() == text
+
+
+def test_a_recording_that_began_later_replays_equal_though_the_game_notes_its_requests() -> None:
+    """Requests used to be numbered against the world's start, so such a game was blamed."""
+    game = session(mailbox=Mailbox(9))
+    game.mailbox.reserve("asked by the host")
+    game.run_ticks(4)
+    game.mailbox.reserve("asked by the host")
+    saved, hp = game.state_dict(), list(game.world.hp)
+    game.world.notes.clear()
+    for completion in list(game.mailbox._slots.values()):
+        game.mailbox.cancel(completion.ticket)
+    text = recorded(game, ticks=9)
+    assert read(text)[1].header.request_base == 4
+    again = session()
+    again.mailbox.reserve("another one of the host")
+    again.restore(saved)
+    again.world.hp = hp
+    found = replay(Recording(io.StringIO(text)), again)
+    assert found == Comparison(None, 9, 0, 0)
+
+
+def test_a_request_of_the_host_between_ticks_is_no_divergence() -> None:
+    game, file = session(mailbox=Mailbox(9)), io.StringIO()
+    with Recorder(file, game):
+        for number in range(6):
+            game.run_ticks(1)
+            game.mailbox.reserve("asked by the host")
+            for request in game.outbox.deliver():
+                if request.data and number % 4 == 0:
+                    game.mailbox.submit(request.data, number)
+    assert replay(Recording(io.StringIO(file.getvalue())), session()).divergence is None
+
+
+def test_larger_capacities_and_more_actions_are_no_mismatch() -> None:
+    text = recorded(session(mailbox=Mailbox(2), outbox=Outbox(64)))
+    larger = session(
+        buttons=["jump", "fire"], axes=["aim"], mailbox=Mailbox(99), outbox=Outbox(128)
+    )
+    assert replay(Recording(io.StringIO(text)), larger).divergence is None
+
+
+def test_a_live_error_of_work_is_what_the_replay_gives() -> None:
+    """A TimeoutError was one when it was live and a WorkFailed in the replay."""
+    game = session()
+    game.run_ticks(1)
+    (work, _) = game.outbox.deliver()
+    with ThreadPoolExecutor() as pool:
+        game.mailbox.attach(work.data, pool.submit(int, "x"))
+    game.run_ticks(1)
+    assert game.world.results == [(0, "None", (False, True, "ValueError"))]
+    game.run_ticks(1)
+    (_, work, _) = game.outbox.deliver()
+    game.mailbox.submit_error(work.data, cause := TimeoutError("slow"))
+    (done,) = game.mailbox.take_batch()
+    assert done.error is not None
+    assert done.error.__cause__ is cause
 
 
 @pytest.mark.parametrize(
-    ("record", "kind", "text"),
+    ("options", "words"),
     [
-        (lambda r: r.tick(1, NEUTRAL, {"x": 1}), ValueError, "tick must be 0, the one after"),
-        (lambda r: r.tick(-1, NEUTRAL, {"x": 1}), OverflowError, "tick must be a whole number"),
-        (lambda r: r.tick(0, {"jump": PRESS}, {"x": 1}), ValueError, "a TickInput of the actions"),
-        (lambda r: r.tick(0, TickInput.neutral(["run"]), {"x": 1}), ValueError, "actions jump"),
-        (lambda r: r.tick(0, NEUTRAL, {}), ValueError, "must hold a field"),
-        (lambda r: r.tick(0, NEUTRAL, [1]), TypeError, "a mapping from fields to StateHash"),
-        (lambda r: r.tick(0, NEUTRAL, {"x": 2**64}), OverflowError, "the digest of 'x'"),
-        (lambda r: r.tick(0, NEUTRAL, {"x": 0.5}), TypeError, "the digest of 'x'.*float 0.5"),
-        (lambda r: r.tick(0, NEUTRAL, {3: 1}), TypeError, "a field must be a str"),
-        (lambda r: r.tick(0, NEUTRAL, {"input": 1}), ValueError, "a name other than input"),
-        (lambda r: r.tick(0, NEUTRAL, {"": 1}), ValueError, "a field must have a name"),
-        (
-            lambda r: r.tick(0, NEUTRAL, {"x": 1}, phases={Phase.MOTION: {}}),
-            ValueError,
-            "digests after Motion must hold a field",
-        ),
-        (
-            lambda r: r.tick(0, NEUTRAL, {"x": 1}, completions=["a" * 2**20]),
-            ValueError,
-            "must fit a line of 1048575 characters",
-        ),
+        ({"rate": Rate(30)}, "the rate of the recording is Rate(60, 1), and this session's is"),
+        ({"tick_length": 5}, "the tick length of the recording is 16666666"),
+        ({"buttons": ["fire"]}, "the recording has the action 'jump'"),
     ],
 )
-def test_what_cannot_be_recorded_raises_before_anything_is_written(
-    record: Callable[[Any], object], kind: type[Exception], text: str
+def test_a_session_that_cannot_come_to_the_same_is_refused(
+    options: dict[str, Any], words: str
 ) -> None:
-    file = io.StringIO()
-    recorder = Recorder(file, POLICIES)
-    before = file.getvalue()
-    with pytest.raises(kind, match=text):
-        record(recorder)
-    assert file.getvalue() == before
-    recorder.tick(0, NEUTRAL, {"x": 1})
-    assert recorder.ticks == 1
+    game = session(**options)
+    with pytest.raises(ReplayMismatch) as caught:
+        replay(Recording(io.StringIO(recorded())), game)
+    assert words in str(caught.value)
+    assert game.tick == 0
 
 
-# Crashes.
+def test_a_session_at_another_tick_or_with_a_recorder_is_refused() -> None:
+    game = session()
+    recorder = Recorder(io.StringIO(), game)
+    with pytest.raises(ReplayMismatch, match="is being recorded"):
+        replay(Recording(io.StringIO(recorded())), game)
+    assert recorder.recording
+    recorder.close()
+    game.run_ticks(1)
+    with pytest.raises(ReplayMismatch, match="the first tick of the recording is 0"):
+        replay(Recording(io.StringIO(recorded())), game)
 
 
-class Disk(io.StringIO):
-    """A file that says what had reached it at each flush, and can be full."""
+def test_a_change_of_rate_is_replayed() -> None:
+    class Timed(World):
+        def step(self, input: Any, tick: Any) -> None:
+            self.hp[0] += tick.step.dt + tick.step.sim_time
 
-    def __init__(self, room: int = 10**9) -> None:
-        super().__init__()
-        self.flushed: list[str] = []
-        self.room = room
+    def timed(*rates: Rate) -> Session[Timed]:
+        return Session(Timed, buttons=["jump"], rates=rates)
 
-    def write(self, text: str) -> int:
-        room = self.room - len(self.getvalue())
-        super().write(text[:room])
-        if room < len(text):
-            raise OSError(28, "No space left on device")
-        return len(text)
-
-    def flush(self) -> None:
-        self.flushed.append(self.getvalue())
-
-
-def test_each_line_is_handed_over_as_it_is_written() -> None:
-    file = Disk()
-    recorder = Recorder(file, POLICIES)
-    for number in range(3):
-        recorder.tick(number, NEUTRAL, {"world": number})
-    recorder.finish()
-    lines = file.getvalue().splitlines(keepends=True)
-    assert len(lines) == 5
-    assert file.flushed == ["".join(lines[:count]) for count in range(1, 6)]
+    file, game = io.StringIO(), timed(Rate(24_000, 1001))
+    with Recorder(file, game):
+        game.run_ticks(2)
+        game.set_rate(Rate(24_000, 1001))
+        game.run_ticks(3)
+    assert [record.given.rate for record in read(file.getvalue())[0]][2] == Rate(24_000, 1001)
+    found = replay(Recording(io.StringIO(file.getvalue())), timed(Rate(24_000, 1001)))
+    assert found == Comparison(None, 5, 0, 0)
+    with pytest.raises(ReplayMismatch, match="rates="):
+        replay(Recording(io.StringIO(file.getvalue())), timed())
 
 
-def test_a_full_disk_ends_the_recording_and_leaves_a_readable_file() -> None:
-    """A tick after half a line would make both unreadable."""
-    whole = recorded([a_tick(number) for number in range(9)])
-    file = Disk(room=len(whole) // 2)
-    recorder = Recorder(file, POLICIES)
-    while len(file.getvalue()) + len(FIRST) < file.room:
-        recorder.tick(recorder.ticks, NEUTRAL, {"world": recorder.ticks + 1})
-    written = recorder.ticks
-    assert 0 < written < 9
-    with pytest.raises(OSError, match="No space left"):
-        recorder.tick(written, NEUTRAL, {"world": written + 1})
-    file.room = 10**9
-    with pytest.raises(RuntimeError, match=f"writing tick {written} failed; start another one"):
-        recorder.tick(written, NEUTRAL, {"world": 1})
-    ticks, recording = read(file.getvalue())
-    assert ticks == [a_tick(number) for number in range(written)]
-    assert "is cut off after" in recording.missing
+def test_a_world_that_asks_for_more_than_it_did_is_named() -> None:
+    class Asking(World):
+        def step(self, input: Any, tick: Any) -> None:
+            tick.enter("Motion")
+            tick.enter("Gameplay")
+            tick.reserve("more")
+            tick.reserve("and more")
 
-
-def test_a_finished_recording_takes_no_more_ticks() -> None:
-    recorder = Recorder(io.StringIO(), POLICIES)
-    recorder.finish()
-    with pytest.raises(RuntimeError, match="it is finished"):
-        recorder.tick(0, NEUTRAL, {"world": 1})
-
-
-def test_a_recording_cut_at_any_byte_of_its_last_4_kib_is_read_up_to_its_last_whole_tick() -> None:
-    """The oracle counts line ends in the bytes that are left, and knows nothing of JSON."""
-    made = [
-        a_tick(
-            number,
-            {"player": fnv(number), "guard": fnv(number * 7)},
-            given_input=PRESSED if number % 3 else NEUTRAL,
-            completions=((number, "path"),) if number % 5 == 0 else (),
-        )
-        for number in range(40)
-    ]
-    whole = recorded(made).encode()
-    assert len(whole) > 4096 + 200
-    told = set()
-    for size in range(len(whole) - 4096, len(whole)):
-        left = whole[:size]
-        complete = left.count(b"\n") - 1  # the header is a line too
-        # A line that lacks nothing but its line end is whole, since an object says where it ends.
-        if whole[size : size + 1] == b"\n":
-            complete += 1
-        ticks, recording = read(left.decode())
-        assert ticks == made[: min(complete, 40)], size
-        assert recording.ticks == len(ticks)
-        ended = complete > 40  # the end line lacks its line end and nothing else
-        assert (recording.missing == "") is ended
-        if not ended:
-            line = left.count(b"\n") + 1 + (whole[size : size + 1] == b"\n")
-            assert recording.missing.startswith(f"line {line}"), size
-            lost = f"tick {len(ticks)}, or" if "cut off" in recording.missing else "is missing"
-            assert lost in recording.missing
-            told.add("cut off" in recording.missing)
-    assert told == {True, False}, "cuts within a line and between two"
-    assert read(whole.decode())[1].missing == ""
-
-
-_KILLED = """
-import os, signal, sys
-from fixedstep import Rate, StepBudget
-from fixedstep.sim.recording import Policies, Recorder
-from fixedstep.sim.tick_input import TickInput
-
-file = open(sys.argv[1], "x")
-recorder = Recorder(file, Policies(Rate(60), StepBudget(4), None, ("jump",)))
-for tick in range(300):
-    recorder.tick(tick, TickInput.neutral(["jump"]), {"world": tick + 1})
-file.write('{"tick":300,"inp')
-file.flush()
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_a_program_killed_while_it_records_loses_the_line_it_was_at(tmp_path: Path) -> None:
-    path = tmp_path / "killed.replay"
-    ended = subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=False)
-    assert ended.returncode == (-signal.SIGKILL if os.name == "posix" else 1)
-    with path.open() as file:
-        recording = Recording(file)
-        assert list(recording) == [a_tick(number) for number in range(300)]
-    assert recording.missing == (
-        "line 302 is cut off after 16 characters: tick 300, or the end of the recording, is missing"
-    )
-
-
-# Files that are no recordings.
-
-HEADER, FIRST, SECOND, END = recorded([a_tick(0), a_tick(1)]).splitlines(keepends=True)
-
-
-def edited(line: str, **changes: object) -> str:
-    fields = json.loads(line) | changes
-    return json.dumps({name: value for name, value in fields.items() if value != "gone"}) + "\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "said"),
-    [
-        ("", 1, "empty or ends within its header"),
-        (HEADER[:-9], 1, "empty or ends within its header"),
-        ("hello\n", 1, "is not JSON.*a recording begins with its header"),
-        ("\x00\x01\x02\n", 1, "is not JSON"),
-        ("[]\n", 1, "looked for a header with the format 'fixedstep-replay', found"),
-        ('{"format":"fixedstep-trace"}\n', 1, "a trace of frames is none"),
-        (edited(HEADER, version=2), 1, "version must be 1, not 2; read it with the release"),
-        (edited(HEADER, version=True), 1, "version must be 1"),
-        (edited(HEADER, timestep="gone"), 1, "a header has"),
-        (edited(HEADER, rate=[60, 1]), 1, "a header has"),
-        (edited(HEADER, timestep="gone", rate=60), 1, "rate must be ticks and seconds"),
-        (edited(HEADER, timestep="gone", rate=[60, 0]), 1, "rate must be a whole number in 1"),
-        (edited(HEADER, timestep=0), 1, "timestep must be a whole number in 1"),
-        (edited(HEADER, budget=2**32), 1, "budget must be"),
-        (edited(HEADER, clamp=-1), 1, "clamp must be"),
-        (edited(HEADER, clamp=0.5), 1, "0.5 is no integer"),
-        (edited(HEADER, extra=1), 1, "a header has"),
-        (edited(HEADER, actions="jump"), 1, "actions must be a list"),
-        (edited(HEADER, actions=["b", "a"]), 1, "actions must be in name order"),
-        (edited(HEADER, actions=[3]), 1, "an action must be a str"),
-        (edited(HEADER, library=1), 1, "library a text"),
-        (edited(HEADER, notes=[]), 1, "notes must be objects"),
-        (edited(HEADER, notes={"input": 1}), 1, "a name other than"),
-        (edited(HEADER, notes={"a": {"b": 1}}), 1, "to be recorded, not dict"),
-        (edited(HEADER, capacities={"outbox": -1}), 1, "the capacity outbox must be"),
-        (HEADER + FIRST[:-9] + "\n" + SECOND, 2, "is not JSON.*restore the line"),
-        (HEADER + FIRST[:-9] + "\n", 2, "is not JSON"),
-        (HEADER + "\n" + FIRST, 2, "is not JSON"),
-        (HEADER + SECOND, 2, "is tick 1, but 0 comes here"),
-        (HEADER + FIRST + FIRST, 3, "is tick 0, but 1 comes here"),
-        (HEADER + FIRST + END, 3, "ended after 2 ticks, but 1 are here"),
-        (HEADER + "[]\n", 2, "a tick has tick, input, digests"),
-        (HEADER + edited(FIRST, extra=1), 2, "a tick has tick, input, digests"),
-        (HEADER + edited(FIRST, input="gone"), 2, "a tick has tick, input, digests"),
-        (HEADER + edited(FIRST, tick="0"), 2, "tick must be a whole number"),
-        (HEADER + edited(FIRST, tick=True), 2, "tick must be a whole number"),
-        (HEADER + edited(FIRST, input=[]), 2, "an input has actions and transitions"),
-        (HEADER + edited(FIRST, input={"actions": {"run": [1] * 5}}), 2, "none of the actions"),
-        (HEADER + edited(FIRST, completions={}), 2, "completions and refused must be lists"),
-        (HEADER + edited(FIRST, completions=[{}]), 2, "to be recorded, not dict"),
-        (HEADER + edited(FIRST, refused=3), 2, "refused must be lists"),
-        (HEADER + edited(FIRST, refused=[-1]), 2, "refused must be a whole number"),
-        (HEADER + edited(FIRST, phases=[]), 2, "phases must be an object"),
-        (HEADER + edited(FIRST, phases={"Lunch": {"a": "0x" + "0" * 16}}), 2, "is no phase"),
-        (HEADER + edited(FIRST, phases={"Motion": {}}), 2, "phase Motion must have digests"),
-        (HEADER + edited(FIRST, digests={}), 2, "tick 0 must have digests by field"),
-        (HEADER + edited(FIRST, digests={"world": 7}), 2, "16 lower-case hexadecimal"),
-        (HEADER + edited(FIRST, digests={"world": "0x1"}), 2, "16 lower-case hexadecimal"),
-        (HEADER + edited(FIRST, digests={"fault": "0x" + "0" * 16}), 2, "no name of a field"),
-        (HEADER + FIRST.replace('"tick":0', '"tick":0,"tick":0'), 2, "a key twice"),
-        (HEADER + "x" * 2**20 + "\n", 2, "is longer than 1048576 characters"),
-        (HEADER + "[" * 10**5 + "\n", 2, "is not JSON"),
-        (HEADER + FIRST + SECOND + '{"end":{}}\n', 4, "the end has ticks"),
-        (HEADER + FIRST + SECOND + '{"end":{"ticks":2,"fault":[2]}}\n', 4, "a fault has a tick"),
-        (HEADER + FIRST + SECOND + '{"end":{"ticks":2,"input":{}}}\n', 4, "the end has ticks"),
-        (
-            HEADER + FIRST + SECOND + '{"end":{"ticks":2,"fault":[2,"Motion","E"],"refused":[]}}\n',
-            4,
-            "the end has ticks",
-        ),
-        (
-            HEADER + FIRST + SECOND + '{"end":{"ticks":2,"fault":[2,"Motion","E"],"input":[]}}\n',
-            4,
-            "input",
-        ),
-        (
-            HEADER + FIRST + SECOND + '{"end":{"ticks":2,"fault":[9,"Motion","E"]}}\n',
-            4,
-            "in 2 .. 2",
-        ),
-        (HEADER + FIRST + SECOND + END + " ", 5, "comes after the end"),
-        (HEADER + FIRST + SECOND + END + SECOND, 5, "comes after the end"),
-    ],
-)
-def test_what_is_not_exactly_a_recording_is_refused_with_its_line(
-    text: str, line: int, said: str
-) -> None:
-    with pytest.raises(ReplayError, match=f"^run.replay, line {line}: .*{said}"):
-        list(Recording(io.StringIO(text), "run.replay"))
-
-
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "picture.png"
-    path.write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
-    with path.open(encoding="utf-8") as file, pytest.raises(ReplayError, match="is no text"):
-        Recording(file)
-
-
-def test_what_is_no_text_behind_the_end_is_refused() -> None:
-    """Fuzzing found a UnicodeDecodeError, where a piece of the file ended with the recording."""
-    file = io.TextIOWrapper(io.BytesIO((HEADER + FIRST + SECOND + END).encode() + b"\xff"), "utf-8")
-    file._CHUNK_SIZE = 1  # type: ignore[attr-defined]
-    with pytest.raises(ReplayError, match="line 5: comes after the end"):
-        list(Recording(file))
-
-
-def test_a_recording_is_read_once() -> None:
-    _, recording = read(HEADER + FIRST)
-    with pytest.raises(RuntimeError, match="was read already"):
-        iter(recording)
-
-
-def test_a_recording_knows_nothing_of_its_end_before_it_was_read() -> None:
-    recording = Recording(io.StringIO(HEADER + FIRST + SECOND + END))
-    assert recording.missing
-    list(recording)
-    assert not recording.missing
-
-
-def test_an_empty_recording_says_that_it_lacks_its_end() -> None:
-    ticks, recording = read(HEADER)
-    assert ticks == []
-    assert "line 2, the end of the recording, is missing" in recording.missing
-
-
-def test_a_long_recording_is_read_a_line_at_a_time() -> None:
-    """A day has five million ticks; nothing of them is kept."""
-
-    class Endless(io.StringIO):
-        lines = 0
-
-        def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]
-            self.lines += 1
-            if self.lines == 1:
-                return HEADER
-            number = self.lines - 2
-            return FIRST.replace('"tick":0', f'"tick":{number}')
-
-    file = Endless()
-    recording = Recording(file)
-    for tick in recording:
-        assert file.lines == tick.tick + 2
-        if tick.tick == 1000:
-            break
-    assert recording.ticks == 1001
-
-
-# The first divergence.
-
-
-def run_of(
-    steps: Sequence[int], start: int = 1, field: str = "x", **more: Any
-) -> list[RecordedTick]:
-    """A world with one number, which each tick adds to."""
-    x, ticks = 0, []
-    for number, step in enumerate(steps, start):
-        x += step
-        ticks.append(a_tick(number, {field: fnv(x)}, **more))
-    return ticks
-
-
-def test_a_recording_by_tick_is_the_same_under_other_frames() -> None:
-    """J05: one keyed by frame time did not replay where frames came at other times."""
-    runs = []
-    for frames in ([30_000_000, 60_000_000], [10_000_000 * k for k in range(1, 7)]):
-        loop, x, ticks = FrameLoop(Timestep(10_000_000), StepBudget(5), start=Timestamp(0)), 0, []
-        for now in frames:
-            for step in loop.begin_frame(Timestamp(now)).steps():
-                x += 3
-                ticks.append(a_tick(step.tick, {"x": fnv(x)}))
-        assert (len(ticks), x) == (6, 18)
-        runs.append(read(recorded(ticks))[0])
-    assert [f"{tick.digests['x']:016x}" for tick in runs[0]] == [
-        "c7c2bf3b330983e6",
-        "6ad26a20123ba583",
-        "81a3697174a540ac",
-        "24b3145653d76249",
-        "43addb5f5ec6ac6a",
-        "d669f6d4eced7017",
-    ]
-    assert compare(*runs) == Comparison(None, 6, 0, 0)
-
-
-def test_the_first_divergence_is_where_it_began_and_not_where_it_was_noticed() -> None:
-    """J06: reported at frame 308, begun at 305. Here tick 4 adds 4 instead of 3."""
-    one, other = run_of([3] * 6), run_of([3, 3, 3, 4, 3, 3])
-    assert [a.digests == b.digests for a, b in zip(one, other, strict=True)] == [True] * 3 + [
-        False
-    ] * 3
-    assert first_divergence(one, other) == Divergence(
-        4, None, "x", 0x24B3145653D76249, 0x05B84D4D48E81828
-    )
-
-
-@pytest.mark.parametrize(("long", "short"), [(6, 4), (6, 1), (2, 0)])
-def test_runs_of_other_lengths_that_agree_do_not_diverge(long: int, short: int) -> None:
-    """J06, second half: how far each goes on alone is said, and whether anything was compared."""
-    one, other = run_of([3] * long), run_of([3] * short)
-    assert compare(one, other) == Comparison(None, short, long - short, 0)
-    assert compare(other, one) == Comparison(None, short, 0, long - short)
-    assert first_divergence(one, other) is None
-
-
-def test_a_divergence_in_the_last_common_tick_of_unequal_runs_is_found() -> None:
-    one, other = run_of([3] * 6), run_of([3, 3, 5])
-    found = compare(one, other)
+    found = replay(Recording(io.StringIO(recorded())), Session(Asking, buttons=["jump"]))
     assert found.divergence is not None
-    assert (found.divergence.tick, found.compared, found.only_first) == (3, 3, 0)
+    assert (found.divergence.tick, found.divergence.what) == (0, "requests")
 
 
-def test_ticks_are_compared_by_number_and_never_by_place() -> None:
-    """J07: the state of tick n was compared with the recorded state of tick m."""
-    one = run_of([3] * 6)
-    late = one[1:]
-    assert [tick.tick for tick in late] == [2, 3, 4, 5, 6]
-    assert compare(one, late) == Comparison(None, 5, 1, 0)
-    assert compare(late, one) == Comparison(None, 5, 0, 1)
-    by_place = [a.digests == b.digests for a, b in zip(one, late, strict=False)]
-    assert not any(by_place), "the control: by place, already the first would differ"
-    late[3] = a_tick(5, {"x": 1})
-    divergence = first_divergence(one, late)
-    assert divergence is not None
-    assert divergence.tick == 5
+def test_any_frame_rate_gives_the_same_recording() -> None:
+    class Plain(World):
+        def step(self, input: Any, tick: Any) -> None:
+            self.hp[0] -= 1
+
+    texts = []
+    for period in (3_000_000, 16_000_000, 50_000_000):
+        game, file = Session(Plain), io.StringIO()
+        with Recorder(file, game):
+            now = 0
+            while game.tick < 20:
+                game.frame(now)
+                now += period
+        texts.append(file.getvalue().splitlines()[1:21])
+    assert texts[0] == texts[1] == texts[2]
 
 
-def test_runs_without_a_common_tick_were_not_compared() -> None:
-    assert compare(run_of([3], start=1), run_of([3], start=9)) == Comparison(None, 0, 1, 1)
+# Comparing.
 
 
-def test_of_several_fields_the_first_in_their_order_is_named() -> None:
-    one = [a_tick(0, {"player": 1, "guard": 2, "exit": 3})]
-    other = [a_tick(0, {"player": 1, "guard": 7, "exit": 8})]
-    assert first_divergence(one, other) == Divergence(0, None, "guard", 2, 7)
+def run_of(*digests: int, start: int = 0, **given: Any) -> list[TickRecord]:
+    return [
+        TickRecord(
+            RecordedTick(number, NEUTRAL, **given), root_digest({"x": d}), {"x": d}
+        )
+        for number, d in enumerate(digests, start)
+    ]
 
 
-def test_a_field_that_one_run_lacks_is_a_divergence() -> None:
-    one, other = [a_tick(0, {"player": 1})], [a_tick(0, {"player": 1, "guard": 0})]
-    assert first_divergence(one, other) == Divergence(0, None, "guard", None, 0)
-    assert first_divergence(other, one) == Divergence(0, None, "guard", 0, None)
+@pytest.mark.parametrize(
+    ("ticks", "words"),
+    [([1, 2, 1, 2], "tick 1 of the second run comes after tick 2"), ([1, 1], "tick 1 .* twice")],
+)
+def test_ticks_out_of_order_are_an_error_that_names_the_tick(ticks: list[int], words: str) -> None:
+    """A real difference was passed over there."""
+    disordered = [run_of(5, start=tick)[0] for tick in ticks]
+    with pytest.raises(ValueError, match=words):
+        compare(run_of(5, 5, 5, 5, start=1), disordered)
+    with pytest.raises(ValueError, match=words.replace("second", "first")):
+        compare(disordered, run_of(5, 5, 5, 5, start=1))
 
 
-def test_another_input_is_named_before_what_follows_from_it() -> None:
-    one, other = [a_tick(0, {"x": 1})], [a_tick(0, {"x": 2}, given_input=PRESSED)]
-    found = first_divergence(one, other)
-    assert found == Divergence(0, Phase.BEGIN_TICK, "input", NEUTRAL, PRESSED)
-    assert "pressed=1" in str(found)
+def test_runs_are_compared_where_both_have_ticks() -> None:
+    assert compare(run_of(1, 2, 3), run_of(1, 2)) == Comparison(None, 2, 1, 0)
+    assert compare(run_of(1, 2, 3), run_of(2, 3, 4, start=1)) == Comparison(None, 2, 1, 1)
+    assert compare(run_of(1), run_of(1, start=7)) == Comparison(None, 0, 1, 1)
+    found = compare(run_of(1, 2, 3), run_of(2, 4, start=1)).divergence
+    assert found is not None
+    assert (found.tick, found.path, found.first, found.second) == (2, "x", 3, 4)
 
 
-def test_another_result_of_background_work_is_named_before_what_follows_from_it() -> None:
-    one = [a_tick(0, {"x": 1}, completions=((1, 5), (2, 6)))]
-    other = [a_tick(0, {"x": 2}, completions=((2, 6), (1, 5)))]
-    assert first_divergence(one, other) == Divergence(
-        0, Phase.BEGIN_TICK, "completions", ((1, 5), (2, 6)), ((2, 6), (1, 5))
-    )
+@pytest.mark.parametrize(
+    ("one", "other", "what"),
+    [
+        ({"messages": (1,)}, {"messages": (True,)}, "messages"),
+        ({"messages": ((1,),)}, {"messages": ([1],)}, "messages"),
+        ({"requests": (1, None)}, {"requests": (1, 2)}, "requests"),
+        ({"requests": (None,), "closed": True}, {"requests": (None,)}, "requests"),
+        ({"rate": Rate(60)}, {}, "rate"),
+    ],
+)
+def test_what_was_given_is_named_before_what_follows_from_it(
+    one: dict[str, Any], other: dict[str, Any], what: str
+) -> None:
+    found = compare(run_of(1, **one), run_of(2, **other)).divergence
+    assert found is not None
+    assert found.what == what
+    assert found.first != found.second
+    nan = {"messages": (float("nan"),)}
+    assert compare(run_of(1, **nan), run_of(1, **nan)).divergence is None
 
 
-def test_a_request_that_found_no_room_in_one_run_is_named() -> None:
-    """How full a mailbox is depends on threads; what follows from it is no fault of the ticks."""
-    one, other = [a_tick(0, {"x": 1}, refused=(2,))], [a_tick(0, {"x": 2})]
-    assert first_divergence(one, other) == Divergence(0, None, "refused", (2,), ())
+def test_the_room_of_the_outbox_is_a_cause_and_no_difference() -> None:
+    assert compare(run_of(1, outbox_room=3), run_of(1)).divergence is None
+    found = compare(run_of(1, outbox_room=3), run_of(2)).divergence
+    assert found is not None
+    assert (found.what, found.first, found.second) == ("outbox_room", "3", "all")
 
 
-MOTION, GAMEPLAY = Phase.MOTION, Phase.GAMEPLAY
+class Run(list[TickRecord]):
+    """Ticks, and the fault that ended them."""
 
-
-def test_the_first_phase_that_differs_is_named_where_phases_were_digested() -> None:
-    one = [a_tick(0, {"x": 3}, phases={MOTION: {"x": 1}, GAMEPLAY: {"x": 2}})]
-    other = [a_tick(0, {"x": 9}, phases={MOTION: {"x": 1}, GAMEPLAY: {"x": 8}})]
-    assert first_divergence(one, other) == Divergence(0, GAMEPLAY, "x", 2, 8)
-    assert str(first_divergence(one, other)).startswith("tick 0, phase Gameplay, x: 0x")
-    late = [a_tick(0, {"x": 9}, phases=dict(one[0].phases))]
-    assert first_divergence(one, late) == Divergence(0, Phase.END_TICK, "x", 3, 9)
-
-
-def test_phases_that_only_one_run_digested_are_not_compared() -> None:
-    """A debug build records more than a release; that is no difference of the simulation."""
-    one, other = run_of([3, 3], phases={MOTION: {"x": 1}}), run_of([3, 3])
-    assert compare(one, other) == Comparison(None, 2, 0, 0)
-    changed = run_of([3, 4])
-    assert first_divergence(one, changed) == Divergence(2, None, "x", fnv(6), fnv(7))
-
-
-def test_a_phase_that_only_one_run_entered_is_a_divergence() -> None:
-    one = [a_tick(0, {"x": 3}, phases={MOTION: {"x": 1}})]
-    other = [a_tick(0, {"x": 3}, phases={MOTION: {"x": 1}, GAMEPLAY: {"x": 1}})]
-    assert first_divergence(one, other) == Divergence(0, GAMEPLAY, "phase", None, "Gameplay")
-
-
-class Ended(list[RecordedTick]):
-    """A run, and the fault that ended it."""
-
-    def __init__(self, ticks: Iterable[RecordedTick], *fault: Any) -> None:
+    def __init__(self, ticks: Iterable[TickRecord], *fault: Any) -> None:
         super().__init__(ticks)
-        self.fault = RecordedFault(*fault) if fault else None
-
-
-KEY, VALUE = "KeyError", "ValueError"
+        self.fault = FaultRecord(*fault) if fault else None
 
 
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [
-        (Ended(run_of([3] * 3), 4, MOTION, KEY), Ended(run_of([3] * 3), 4, MOTION, KEY), None),
-        (
-            Ended(run_of([3] * 3), 4, MOTION, KEY),
-            Ended(run_of([3] * 4)),
-            Divergence(4, MOTION, "fault", "KeyError in Motion", None),
-        ),
-        (
-            Ended(run_of([3] * 6)),
-            Ended(run_of([3] * 3), 4, MOTION, KEY),
-            Divergence(4, MOTION, "fault", None, "KeyError in Motion"),
-        ),
-        (Ended(run_of([3] * 3), 4, MOTION, KEY), Ended(run_of([3] * 3)), None),
-        (Ended(run_of([3] * 3), 4, MOTION, KEY), Ended(run_of([3] * 2)), None),
-        (
-            Ended(run_of([3] * 3), 4, GAMEPLAY, KEY),
-            Ended(run_of([3] * 3), 4, MOTION, VALUE),
-            Divergence(4, MOTION, "fault", "KeyError in Gameplay", "ValueError in Motion"),
-        ),
-        (
-            Ended(run_of([3] * 3), 4, MOTION, KEY),
-            Ended(run_of([3] * 5), 6, MOTION, KEY),
-            Divergence(4, MOTION, "fault", "KeyError in Motion", None),
-        ),
-        (
-            Ended([], 0, MOTION, KEY),
-            Ended(run_of([3], start=0)),
-            Divergence(0, MOTION, "fault", "KeyError in Motion", None),
-        ),
-        (Ended([], 0, MOTION, KEY), Ended([]), None),
-        (
-            Ended(run_of([3, 4, 3]), 4, MOTION, KEY),
-            Ended(run_of([3, 3, 3, 3])),
-            Divergence(2, None, "x", fnv(7), fnv(6)),
-        ),
+        (Run(run_of(1), 1, "Motion", "KeyError"), Run(run_of(1), 1, "Motion", "KeyError"), None),
+        (Run(run_of(1), 1, "Motion", "KeyError"), Run(run_of(1)), None),
+        (Run(run_of(1), 1, "Motion", "KeyError"), Run(run_of(1, 2)), "KeyError in Motion"),
+        (Run(run_of(1, 2)), Run(run_of(1), 1, "", "KeyError"), "no fault"),
+        (Run(run_of(1), 1, "A", "KeyError"), Run(run_of(1), 1, "A", "OSError"), "KeyError in A"),
     ],
 )
 def test_a_fault_parts_a_run_from_one_that_got_through(
-    one: Ended, other: Ended, expected: Divergence | None
+    one: Run, other: Run, expected: str | None
 ) -> None:
-    """A run that ended before that tick says nothing of it, and is no divergence."""
-    assert first_divergence(one, other) == expected
+    found = compare(one, other).divergence
+    assert (None if found is None else found.first) == expected
 
 
-def test_a_fault_is_recorded_by_its_type_and_without_its_text() -> None:
-    """The text of an exception may hold an address, and then no two runs would agree."""
-    file = io.StringIO()
-    recorder = Recorder(file, POLICIES)
-    recorder.tick(0, NEUTRAL, {"world": 1})
-    recorder.finish(RecordedFault(1, GAMEPLAY, "KeyError"))
-    assert file.getvalue().endswith('{"end":{"ticks":1,"fault":[1,"Gameplay","KeyError"]}}\n')
-    _, recording = read(file.getvalue())
-    assert recording.fault == RecordedFault(1, GAMEPLAY, "KeyError")
-    assert recording.missing == ""
+def test_of_a_long_text_what_is_around_the_difference_is_shown() -> None:
+    one, other = format_sides("a" * 5000 + "x" + "b" * 5000, "a" * 5000 + "y" + "b" * 5000)
+    assert "x" in one and "y" in other
+    assert max(len(one), len(other)) < 500
 
 
-def test_two_files_are_compared_a_line_at_a_time() -> None:
-    one = Recording(io.StringIO(recorded(run_of([3] * 6, start=0))))
-    other = Recording(io.StringIO(recorded(run_of([3, 3, 4, 3], start=0))))
-    divergence = first_divergence(one, other)
-    assert divergence is not None
-    assert (divergence.tick, one.ticks, other.ticks) == (2, 3, 3), "and no further than needed"
+def test_a_header_with_70_000_names_does_not_make_each_tick_slow() -> None:
+    """220 seconds of processor for a megabyte, when each tick checked and sorted all names."""
+    names = [f"a{number:05}" for number in range(70_000)]
+    file, game = io.StringIO(), Session(World, buttons=[*names, "jump"])
+    with Recorder(file, game):
+        game.run_ticks(1)
+    head, tick, *_ = file.getvalue().splitlines(keepends=True)
+    line = json.loads(tick)
+    small = {"tick": 0, "input": {}, "root": f"0x{root_digest({'x': 1}):016x}"}
+    ticks = "".join(
+        json.dumps(small | {"tick": n, "digests": {"x": f"0x{1:016x}"}}) + "\n"
+        for n in range(8242)
+    )
+    assert line["input"] == {}
+    text = head + ticks
+    started = time.process_time()
+    found = compare(Recording(io.StringIO(text)), Recording(io.StringIO(text)))
+    assert found == Comparison(None, 8242, 0, 0)
+    assert time.process_time() - started < 20, "about 0.4 s; a tick that touches all names takes 220"
 
 
-FIELDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=4, unique=True)
+# Damage.
 
 
-@given(st.data())
-def test_one_changed_field_in_one_tick_is_named_exactly(data: st.DataObject) -> None:
-    fields = data.draw(FIELDS)
-    length = data.draw(st.integers(1, 12))
-    with_phases = data.draw(st.booleans())
-    ticks = [
-        a_tick(
-            number,
-            {field: fnv(100 * number + i) for i, field in enumerate(fields)},
-            phases={
-                phase: {field: fnv(number + i) for i, field in enumerate(fields)} for phase in Phase
-            }
-            if with_phases
-            else {},
-        )
-        for number in range(length)
-    ]
-    at = data.draw(st.integers(0, length - 1))
-    field = data.draw(st.sampled_from(fields))
-    phase = data.draw(st.sampled_from(Phase)) if with_phases else None
-    text = recorded(ticks)
-    lines = text.splitlines(keepends=True)
-    line = json.loads(lines[1 + at])
-    where = line["digests"] if phase is None else line["phases"][phase.value]
-    before = int(where[field], 16)
-    where[field] = f"0x{before ^ 1:016x}"
-    lines[1 + at] = json.dumps(line) + "\n"
-    changed = Recording(io.StringIO("".join(lines)))
-    assert first_divergence(ticks, changed) == Divergence(at, phase, field, before, before ^ 1)
-    assert first_divergence(ticks, read(text)[0]) is None, "the control"
+def test_one_changed_bit_anywhere_is_noticed() -> None:
+    """51 of 1,474 passed unseen."""
+    text = recorded(ticks=5, notes={"seed": 42})
+    noticed = 0
+    for place in range(8 * len(text)):
+        changed = bytearray(text.encode())
+        changed[place // 8] ^= 1 << place % 8
+        try:
+            recording = Recording(io.BytesIO(bytes(changed)))
+            for _ in recording:
+                pass
+        except RecordingError:
+            noticed += 1
+        else:
+            noticed += bool(recording.missing)
+    assert noticed == 8 * len(text) > 8000
 
 
-def test_the_names_a_divergence_uses_itself_cannot_be_fields() -> None:
-    assert {"input", "completions", "refused", "outbox room", "phase", "fault"} == set(RESERVED)
-    for name in RESERVED:
-        with pytest.raises(ValueError, match="a name other than"):
-            Recorder(io.StringIO(), POLICIES).tick(0, NEUTRAL, {name: 1})
+def test_a_recording_cut_at_any_byte_is_read_up_to_its_last_whole_tick() -> None:
+    text = recorded(ticks=4)
+    ends = [0]
+    for line in text.splitlines(keepends=True):
+        ends.append(ends[-1] + len(line))
+    for size in range(len(text)):
+        whole = sum(size >= end - 1 for end in ends[1:])
+        if not whole:
+            with pytest.raises(RecordingError, match="line 1: the file is empty or ends within"):
+                read(text[:size])
+            continue
+        records, recording = read(text[:size])
+        assert len(records) == min(whole - 1, 4)
+        assert bool(recording.missing) == (whole < 6)
 
 
-@pytest.mark.parametrize("at", [0, 50, 500_000, 999_999])
-def test_of_a_long_input_is_shown_what_is_around_the_difference(at: int) -> None:
-    one = "x" * 1_000_000
-    other = one[:at] + "?" + one[at + 1 :]
-    line = str(Divergence(3, Phase.BEGIN_TICK, "input", one, other))
-    first, second = re.findall(r"characters (\d+) to (\d+) of 1000000: (\S{400})", line)
-    assert first[:2] == second[:2]
-    start, end = map(int, first[:2])
-    assert start <= at < end == start + 400
-    assert second[2].index("?") == at - start
-    assert "?" not in first[2]
-    assert len(line) < 1_000
+LINES = recorded(ticks=3, notes={"seed": 42}).splitlines()
 
 
-def test_an_input_that_goes_on_is_shown_from_before_its_end() -> None:
-    line = str(Divergence(3, None, "input", "x" * 1_000, "x" * 1_000 + "yz"))
-    assert "characters 600 to 1000 of 1000: " in line
-    assert "characters 602 to 1002 of 1002: " in line
-    assert line.endswith("xyz")
+def edited(number: int, **changes: Any) -> str:
+    line = json.loads(LINES[number])
+    for name, value in changes.items():
+        line.pop(name, None)
+        if value is not ...:
+            line[name] = value
+    return json.dumps(line)
+
+
+DAMAGE = [
+    (0, "hello", "'hello' is not JSON"),
+    (0, "[]", "looked for a header with the format 'fixedstep-recording', found []"),
+    (0, edited(0, format="fixedstep-trace"), "traces go to `fixedstep verify`"),
+    (0, edited(0, version=2), "version must be 1, not 2"),
+    (0, edited(0, notes=...), "a header has axes, buttons"),
+    (0, edited(0, speed=1), "a header has axes, buttons"),
+    (0, edited(0, rate=[60]), "rate must be ticks and seconds"),
+    (0, edited(0, rate=[60, 0]), "rate must be a whole number of seconds in 1"),
+    (0, edited(0, tick_length=-5), "tick_length must be a whole number of nanoseconds in 0"),
+    (0, edited(0, first_tick=True), "first_tick must be a whole number"),
+    (0, edited(0, digests_every=0), "digests_every must be a whole number in 1"),
+    (0, edited(0, buttons=["b", "a"]), "buttons must be in name order"),
+    (0, edited(0, axes=["jump"]), "actions must differ, not 'jump' twice"),
+    (0, edited(0, phases=["A", "A"]), "phases must be a list of different names"),
+    (0, edited(0, notes={"": 1}), "notes must be an object of names"),
+    (0, edited(0, notes={"a": [1]}), "is no value"),
+    (1, "7", "7 is no line of a recording"),
+    (1, "[" * 65 + "]" * 65, "nested deeper than 64"),
+    (1, edited(1, root=...), "a tick has digests, input, root, tick"),
+    (1, edited(1, digests=...), "a tick has digests"),
+    (1, edited(1, speed=1), "a tick has digests"),
+    (1, edited(1, phases={}), "a tick has digests"),
+    (1, edited(1, tick=5), "is tick 5, but 0 comes here"),
+    (1, edited(1, tick=1.0), "tick must be a whole number"),
+    (1, edited(1, input={"fire": [1, 0, 0, 0, 0]}), "'fire' is none of the actions"),
+    (1, edited(1, input={"jump": [2, 0, 0, 0, 0]}), "'jump' must have held"),
+    (1, edited(1, root="0x0123456789abcdef"), "root is not the digest of digests"),
+    (1, edited(1, root="0x12"), "root must be a string of 0x"),
+    (1, edited(1, digests={"": "0x0123456789abcdef"}), "digests must be digests by name"),
+    (1, edited(1, digests={"x": 5}), "'x' in digests must be a string of 0x"),
+    (1, edited(1, messages=7), "messages must be a list, not 7"),
+    (1, edited(1, messages=[[7]]), "is no value"),
+    (1, edited(1, messages=[2**64]), "a message must be an integer of 64 bits"),
+    (1, edited(1, messages=["\ud800"]), "must be text that UTF-8 can hold"),
+    (1, edited(1, completions=[[1, 2]]), "a completion has a request"),
+    (1, edited(1, completions=[[1, 2, 3, 4, "E"]]), "a completion has a request"),
+    (1, edited(1, requests=[0]), "the number of a request must be a whole number in 1"),
+    (1, edited(1, closed=False), "closed must be true"),
+    (1, edited(1, outbox_room=-1), "outbox_room must be a whole number"),
+    (1, edited(1, rate=[0, 1]), "rate must be a whole number of ticks in 1"),
+    (4, edited(4, end={"ticks": 3}), "the end has reason, ticks"),
+    (4, edited(4, end={"ticks": 4, "reason": ""}), "ended after 4 ticks, but 3 are here"),
+    (4, edited(4, end={"ticks": 3, "reason": 1}), "reason must be a text"),
+    (4, edited(4, end={"ticks": 3, "reason": "", "given": {}}), "given needs a fault"),
+    (4, edited(4, end={"ticks": 3, "reason": "", "fault": [1]}), "a fault has a phase"),
+    (4, edited(4, digest=...), "the end has digest, end"),
+    (4, edited(4), "must end with a digest"),
+    (4, LINES[4].replace("closed", "closer"), "the file was changed; restore it"),
+]
+
+
+@pytest.mark.parametrize(("number", "line", "words"), DAMAGE)
+def test_what_is_not_exactly_a_recording_is_refused_with_its_line(
+    number: int, line: str, words: str
+) -> None:
+    lines = [*LINES[:number], line, *LINES[number + 1 :]]
+    with pytest.raises(RecordingError) as caught:
+        read("\n".join(lines) + "\n")
+    assert f"the recording, line {number + 1}: " in str(caught.value)
+    assert words in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_what_follows_the_end_is_refused_and_a_recording_is_read_once() -> None:
+    text = "\n".join(LINES) + "\n"
+    with pytest.raises(RecordingError, match="line 6: comes after the end"):
+        read(text + "{}\n")
+    _, recording = read(text)
+    with pytest.raises(RuntimeError, match="was read already"):
+        iter(recording)
+
+
+def test_bytes_text_and_paths_are_read_alike(tmp_path: Any) -> None:
+    text = "\n".join(LINES) + "\n"
+    path = tmp_path / "run.rec"
+    path.write_text(text)
+    with path.open("rb") as binary, Recording(path) as opened:
+        runs = [Recording(io.StringIO(text)), Recording(binary), opened]
+        assert [compare(run, read(text)[0]).compared for run in runs] == [3, 3, 3]
+    path.write_text(text.replace("\n", "\r\n"), newline="")
+    assert len(list(Recording(path))) == 3
+
+
+def test_a_long_recording_is_read_a_line_at_a_time() -> None:
+    class Endless:
+        """A header, and ticks for ever."""
+
+        number = -1
+
+        def readline(self, size: int) -> str:
+            self.number += 1
+            if not self.number:
+                return LINES[0] + "\n"
+            return LINES[1].replace('"tick":0', f'"tick":{self.number - 1}') + "\n"
+
+    recording = Recording(Endless())  # type: ignore[arg-type]
+    for record in recording:
+        if record.tick == 5000:
+            break
+    assert recording.ticks == 5001

@@ -194,8 +194,10 @@ class LineWriter:
         self._broken = ""
 
     def end(self, fields: dict[str, Any]) -> None:
-        """Write the last line, and close the file if it was opened here."""
+        """Write the last line, unless a line was cut, and close the file if it was opened here."""
         try:
+            if self._broken:
+                return
             text = dumps(fields)[:-1]
             digest = self._digest.absorb_bytes(text.encode("ascii")).finish()
             self.line(f'{text},"digest":"{digest_text(digest)}"}}')

@@ -18,6 +18,7 @@ from .. import reference
 from .._arguments import positive, shown
 from ..sim.recordable import Recordable
 from ..sim.session import Session
+from ..sim.tick import describe_error
 from .recording import RecordingHeader, RecordingWriter, world_digests
 from .trace import TraceWriter
 
@@ -89,7 +90,7 @@ class Recorder:
         overwrite: bool = False,
     ) -> None:
         self._path = os.fspath(file) if isinstance(file, (str, os.PathLike)) else None
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self._observer: _SessionObserver | None = None
         self._trace: TraceWriter | None = None
         self._loop: FrameLoop | None = None
@@ -114,7 +115,8 @@ class Recorder:
                 )
             self._loop = game
             self._last = game.last
-            self._stats = fixedstep.FrameStats()
+            core = reference if isinstance(game, reference.FrameLoop) else fixedstep
+            self._stats = core.FrameStats()
             self._trace = TraceWriter(
                 file, game.timestep, game.budget, game.last, overwrite=overwrite
             )
@@ -179,12 +181,12 @@ class Recorder:
             raise error
 
     def _failed(self, error: BaseException) -> None:
-        if self._error is None and isinstance(error, Exception):
-            self._error = error
+        if self._error is not None:
+            return
+        self._error = error
+        if isinstance(error, Exception):
             where = "" if self._path is None else f" {self._path}"
-            _LOG.warning(
-                "the recording%s ended early: %s: %s", where, type(error).__name__, shown(error)
-            )
+            _LOG.warning("the recording%s ended early: %s", where, describe_error(error)[:400])
 
     def close(self) -> None:
         """End the recording: write its end, and close the file if it was given as a path.
@@ -210,7 +212,7 @@ class Recorder:
         return self._trace is not None
 
     @property
-    def error(self) -> Exception | None:
+    def error(self) -> BaseException | None:
         """What ended the recording early, such as the OSError of a full disk; else None."""
         return self._error
 
@@ -280,8 +282,8 @@ class _SessionObserver:
 
     def _ended_by(self, error: BaseException) -> None:
         """End the recording with what is written so far. Ctrl-C goes on."""
-        self._finish(f"{type(error).__name__}: {shown(error)}")
         self._recorder._failed(error)
+        self._finish(describe_error(error)[:400])
         if not isinstance(error, Exception):
             raise error
 

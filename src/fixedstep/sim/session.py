@@ -161,22 +161,24 @@ class Session(GameLoop, Generic[W]):
                     f"step must return None, not {type(result).__name__} {shown(result)}; raise to "
                     "stop the game, and stage what is for sound and picture in tick.outbox"
                 )
+            recorded = None if observer is None else tick._given(self._new_rate)
             tick._staged = outbox.publish()
         except BaseException as error:
             tick._over = True
             tick._fault = fault = Fault(number, tick.phase, error)
+            repeatable = given and isinstance(error, Exception)
+            recorded = tick._given(self._new_rate) if repeatable else None
             outbox.discard()
             if not isinstance(error, Exception):
                 self._thrown = error
-                given = False
             self._fail(fault)
             if observer is not None:
                 self._observer = None
-                observer.fault(world, tick._given(self._new_rate) if given else None, fault)
+                observer.fault(world, recorded, fault)
             return
         tick._over = True
-        if observer is not None:
-            observer.end(world, tick._given(self._new_rate))
+        if observer is not None and recorded is not None:
+            observer.end(world, recorded)
             self._new_rate = None
 
     def run_ticks(
