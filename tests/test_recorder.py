@@ -307,7 +307,10 @@ def test_a_second_recorder_ends_the_first() -> None:
     with Recorder(second, session):
         session.run_ticks(3)
     one.close()
-    assert [len(list(Recording(io.StringIO(file.getvalue())))) for file in (first, second)] == [2, 3]
+    assert [len(list(Recording(io.StringIO(file.getvalue())))) for file in (first, second)] == [
+        2,
+        3,
+    ]
     with pytest.raises(FileExistsError):
         Recorder(__file__, session)
 
@@ -328,7 +331,7 @@ def test_what_a_tick_was_given_is_recorded_as_it_was_before_the_tick() -> None:
 
 
 def test_any_name_is_a_name_of_a_field_or_a_note() -> None:
-    """"input", "phase" and others were refused, so that recording ended a game."""
+    """ "input", "phase" and others were refused, so that recording ended a game."""
     names = ["input", "phase", "fault", "completions", "requests", "outbox room", "end", "tick"]
 
     class Named(World):
@@ -478,4 +481,3 @@ def test_recording_never_changes_what_background_work_may_be() -> None:
     assert mailbox.submit(ticket, [(1, 2), {"a": float("nan")}])
     with pytest.raises(TypeError, match="target must be"):
         mailbox.reserve(frozenset({1}))
-

@@ -118,9 +118,11 @@ _values = st.recursive(
     | st.sampled_from([float("nan"), float("inf"), -0.0, 5e-324])
     | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
     | st.binary(max_size=8),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.lists(inner, max_size=4).map(tuple)
-    | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=4), inner),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=4), inner)
+    ),
     max_leaves=12,
 )
 
@@ -371,9 +373,7 @@ def test_any_frame_rate_gives_the_same_recording() -> None:
 
 def run_of(*digests: int, start: int = 0, **given: Any) -> list[TickRecord]:
     return [
-        TickRecord(
-            RecordedTick(number, NEUTRAL, **given), root_digest({"x": d}), {"x": d}
-        )
+        TickRecord(RecordedTick(number, NEUTRAL, **given), root_digest({"x": d}), {"x": d})
         for number, d in enumerate(digests, start)
     ]
 
@@ -469,15 +469,16 @@ def test_a_header_with_70_000_names_does_not_make_each_tick_slow() -> None:
     line = json.loads(tick)
     small = {"tick": 0, "input": {}, "root": f"0x{root_digest({'x': 1}):016x}"}
     ticks = "".join(
-        json.dumps(small | {"tick": n, "digests": {"x": f"0x{1:016x}"}}) + "\n"
-        for n in range(8242)
+        json.dumps(small | {"tick": n, "digests": {"x": f"0x{1:016x}"}}) + "\n" for n in range(8242)
     )
     assert line["input"] == {}
     text = head + ticks
     started = time.process_time()
     found = compare(Recording(io.StringIO(text)), Recording(io.StringIO(text)))
     assert found == Comparison(None, 8242, 0, 0)
-    assert time.process_time() - started < 20, "about 0.4 s; a tick that touches all names takes 220"
+    assert time.process_time() - started < 20, (
+        "about 0.4 s; a tick that touches all names takes 220"
+    )
 
 
 # Damage.
