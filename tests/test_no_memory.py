@@ -177,17 +177,21 @@ class Unit:
     hp: int
 
 
+#: CPython 3.12 and 3.13 crash in the generator of dataclasses.fields() when it is refused memory.
+UNITS = (Unit(1, 2),) if sys.version_info < (3, 12) else ()
+
+
 def no_digest(state: Any, whole: list[Any]) -> None:
     """The error of a value without a digest, whose text takes memory too."""
     try:
-        state.absorb([whole, {"units": [Unit(1, 2), iter]}])
+        state.absorb([whole, {"units": [*UNITS, iter]}])
     except TypeError:
         return
     raise AssertionError("a function has no digest")
 
 
 def test_a_state_without_memory_is_not_absorbed(native: Core) -> None:
-    whole: list[Any] = [{"a": {1, "b"}, 7: (deque([2.5]), Unit(1, 2**80))}, array("d", [1.5])]
+    whole: list[Any] = [{"a": {1, "b"}, 7: (deque([2.5]), 2**80, *UNITS)}, array("d", [1.5])]
     state = native.StateHash(5)
     expected, n, failed, unhurt = state.absorb(whole), 0, 0, 0
     while unhurt < UNHURT:
@@ -210,7 +214,7 @@ def test_what_was_half_made_is_given_back(native: Core) -> None:
     beyond = native.FramePlan(2**64 - 2, 999, 0, 0, rate)
     values: list[Any] = [loop, plan, plan.steps(), state, stats]
     stamps, large = array("Q", STAMPS), bytearray(200_000)
-    whole: list[Any] = [{"a": {1, "b"}, 7: (deque([2.5]), Unit(1, 2**80))}, array("d", [1.5])]
+    whole: list[Any] = [{"a": {1, "b"}, 7: (deque([2.5]), 2**80, *UNITS)}, array("d", [1.5])]
     calls: dict[str, Callable[[], object]] = {
         "make": lambda: [
             native.FrameLoop(timestep, start=Timestamp(0)),
