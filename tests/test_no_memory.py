@@ -150,7 +150,7 @@ def test_a_batch_whose_plans_cannot_be_made_did_not_begin(monkeypatch: pytest.Mo
 
     loop, tally = reference.FrameLoop(Timestep(1_000), start=Timestamp(0)), reference.FrameStats()
     with monkeypatch.context() as patched:
-        patched.setattr(FramePlans, "_from_columns", no_memory)
+        patched.setattr(FramePlans, "_from_bytes", no_memory)
         with pytest.raises(MemoryError):
             loop.begin_frames(STAMPS, tally)
     assert (loop.last, loop.tick, tally.frames) == (0, 0, 0)

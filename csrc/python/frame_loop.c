@@ -267,16 +267,13 @@ static bool columns_copy_out(fs_state *state, fs_columns *columns)
 /* The FramePlans. */
 static PyObject *columns_plans(fs_state *state, const fs_loop *loop, const fs_columns *columns)
 {
-    PyObject *memory = columns->out == NULL ? columns_tuple(columns) : columns->out;
-    const size_t count = columns->out == NULL ? columns->count : columns->copied;
-    if (memory == NULL) {
-        return NULL;
+    if (columns->out == NULL) {
+        return PyObject_CallFunction(state->plans_from, "OKKOOOO", state->plan_type,
+                                     loop->rate_scale, loop->rate_unit, columns->column[0],
+                                     columns->column[1], columns->column[2], columns->column[3]);
     }
-    if (columns->out != NULL) {
-        Py_INCREF(memory);
-    }
-    PyObject *args = Py_BuildValue("(OKKNn)", state->plan_type, loop->rate_scale, loop->rate_unit,
-                                   memory, (Py_ssize_t)count);
+    PyObject *args = Py_BuildValue("(OKKOn)", state->plan_type, loop->rate_scale, loop->rate_unit,
+                                   columns->out, (Py_ssize_t)columns->copied);
     PyObject *plans = args == NULL ? NULL : fs_call(state->plans, "plans_in", args, NULL);
     Py_XDECREF(args);
     return plans;

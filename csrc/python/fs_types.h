@@ -64,6 +64,7 @@ typedef struct {
     PyObject *text;           /* fixedstep.text */
     PyObject *restore;        /* fixedstep.restore */
     PyObject *plans;          /* fixedstep._plans */
+    PyObject *plans_from;     /* fixedstep._plans.FramePlans._from_bytes */
     PyObject *timestep_of;    /* fixedstep.time.timestep_of */
     PyObject *budget_type;    /* fixedstep.time.StepBudget */
     PyObject *spare_plan;     /* memory of a dead object, or NULL */

@@ -156,6 +156,15 @@ static int module_exec(PyObject *module)
         || (state->step_type = import("fixedstep.time", "Step")) == NULL) {
         return -1;
     }
+    PyObject *plans_type = PyObject_GetAttrString(state->plans, "FramePlans");
+    if (plans_type == NULL) {
+        return -1;
+    }
+    state->plans_from = PyObject_GetAttrString(plans_type, "_from_bytes");
+    Py_DECREF(plans_type);
+    if (state->plans_from == NULL) {
+        return -1;
+    }
     /* A step is a tuple of its own type. To fill one in place is the quickest way, until CPython 3.14 put
      * a tuple's hash into the tuple: only tuple.__new__ marks it there as not known yet. */
     state->tuple_new = (newfunc)PyType_GetSlot(&PyTuple_Type, Py_tp_new);
@@ -190,6 +199,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->text);
     Py_VISIT(state->restore);
     Py_VISIT(state->plans);
+    Py_VISIT(state->plans_from);
     Py_VISIT(state->timestep_of);
     Py_VISIT(state->budget_type);
     return 0;
@@ -210,6 +220,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->text);
     Py_CLEAR(state->restore);
     Py_CLEAR(state->plans);
+    Py_CLEAR(state->plans_from);
     Py_CLEAR(state->timestep_of);
     Py_CLEAR(state->budget_type);
     return 0;

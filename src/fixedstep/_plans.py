@@ -224,11 +224,11 @@ def plans_in(
     count: int,
 ) -> FramePlans:
     """The first ``count`` plans in these columns, which are not copied."""
-    whole = (
-        column if len(column) == count * size else memoryview(column)[: count * size]
-        for size, column in zip(_ITEM_SIZES, columns, strict=True)
-    )
-    return FramePlans._from_bytes(plan_type, scale, unit, *whole)
+    if isinstance(columns[0], memoryview):  # a caller's, and may be longer
+        columns = [
+            column[: count * size] for size, column in zip(_ITEM_SIZES, columns, strict=True)
+        ]
+    return FramePlans._from_bytes(plan_type, scale, unit, *columns)
 
 
 def _saved_plans(scale: int, unit: int, *columns: array[int]) -> FramePlans:
