@@ -29,9 +29,9 @@ from fixedstep import reference as reference_core
 from fixedstep.cli import main
 from fixedstep.cli.demo import Demo, World
 from fixedstep.cli.layout import decimal, milliseconds, pairs, printable, table
-from fixedstep.cli.replay import Replay
+from fixedstep.cli.verify import Verification
+from fixedstep.records import Operation, Trace
 from fixedstep.records.trace import TraceWriter
-from fixedstep.records.trace import read as read_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -101,7 +101,7 @@ def test_help_loads_no_file_reader() -> None:
 def test_the_module_and_the_function_are_the_same_program() -> None:
     result = command("--version")
     assert (result.returncode, result.stdout) == (0, f"fixedstep {fixedstep.__version__}\n")
-    result = command("replay", "nowhere.trace")
+    result = command("verify", "nowhere.trace")
     assert result.returncode == 2
     assert result.stderr == "fixedstep: nowhere.trace: No such file or directory\n"
     assert result.stdout == ""
@@ -110,7 +110,7 @@ def test_the_module_and_the_function_are_the_same_program() -> None:
 USAGE = [
     ([], "the following arguments are required: COMMAND"),
     (["play"], "invalid choice: 'play'"),
-    (["replay"], "the following arguments are required: FILE"),
+    (["verify"], "the following arguments are required: TRACE"),
     (["analyze"], "the following arguments are required: FILE"),
     (["analyze", "x.csv", "--jso"], "unrecognized arguments: --jso"),
     (["demo", "--hz"], "--hz: expected one argument"),
@@ -152,7 +152,7 @@ def test_bad_usage_is_one_line_and_code_2(
     assert len(err) < 400
 
 
-@pytest.mark.parametrize("name", ["replay", "analyze"])
+@pytest.mark.parametrize("name", ["verify", "analyze"])
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -244,13 +244,13 @@ def test_a_difference_is_code_1_also_where_nobody_reads_it(recording: Path, unre
     reader who is gone is no fault."""
     other = tampered(recording, 80, one_nanosecond_later)
     for path, code in ((recording, 0), (other, 1)):
-        result = called("replay", str(path), stdout=unread)
+        result = called("verify", str(path), stdout=unread)
         assert (result.returncode, result.stderr) == (code, b"")
-        assert called("replay", str(path), stdout=unread, stderr=unread).returncode == code
+        assert called("verify", str(path), stdout=unread, stderr=unread).returncode == code
 
 
 @POSIX
-@pytest.mark.parametrize("arguments", [["replay", "nowhere.trace"], ["play"], ["analyze", "none"]])
+@pytest.mark.parametrize("arguments", [["verify", "nowhere.trace"], ["play"], ["analyze", "none"]])
 def test_an_error_is_code_2_also_where_nobody_reads_it(arguments: list[str], unread: int) -> None:
     result = called(*arguments, stderr=unread)
     assert (result.returncode, result.stdout) == (2, b"")
@@ -283,7 +283,7 @@ def test_a_stream_that_was_closed_changes_no_code_and_causes_no_traceback(
     for code, path in paths.items():
         line = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "fixedstep"]
         result = subprocess.run(
-            [*line, "replay", str(path)], check=False, timeout=120, capture_output=True, text=True
+            [*line, "verify", str(path)], check=False, timeout=120, capture_output=True, text=True
         )
         assert result.returncode == code
         seen = ">&-" not in closed.split() and code != 2
@@ -300,13 +300,13 @@ def test_streams_of_none_are_none_again_afterwards(
     with monkeypatch.context() as patch:
         for name in ("stdin", "stdout", "stderr"):
             patch.setattr(sys, name, None)
-        codes = [main(arguments) for arguments in (["info"], ["play"], ["replay", "-"])]
+        codes = [main(arguments) for arguments in (["info"], ["play"], ["verify", "-"])]
         assert (sys.stdin, sys.stdout, sys.stderr) == (None, None, None)
     assert codes == [0, 2, 2]
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("arguments", [["replay", "-"], ["analyze", "-"], ["diff", "-", "-"]])
+@pytest.mark.parametrize("arguments", [["verify", "-"], ["analyze", "-"], ["diff", "-", "-"]])
 def test_a_standard_input_that_was_closed_is_one_line_and_code_2(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -619,7 +619,7 @@ def test_both_cores_replay_a_recording_to_equal_digests(
     stats = read_trace(recording).stats
     assert stats is not None
     assert stats.steps_dropped > 0
-    assert main(["replay", str(recording)]) == 0
+    assert main(["verify", str(recording)]) == 0
     out = capsys.readouterr().out
     assert out.count(f"0x{stats.schedule_hash:016x}") == 3
     assert lines_of(out)[-1] == "EQUAL: recording, native, reference"
@@ -631,7 +631,7 @@ def test_a_core_that_cannot_be_had_is_told_and_the_other_replays(
     recording: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hide_native(monkeypatch)
-    assert main(["replay", str(recording)]) == 0
+    assert main(["verify", str(recording)]) == 0
     out = capsys.readouterr().out
     assert "The native core was not compared: " in out
     assert lines_of(out)[-1] == "EQUAL: recording, reference"
@@ -645,7 +645,7 @@ def test_a_timestamp_that_was_changed_is_found_at_its_frame(
     is line 1, so frame 0 is in line 2."""
     path = tampered(recording, frame + 2, one_nanosecond_later)
     now = list(read_trace(path).operations())[frame].now
-    assert main(["replay", str(path)]) == 1
+    assert main(["verify", str(path)]) == 1
     out = capsys.readouterr().out
     assert f"DIFFERENT: first difference at frame {frame} " in out
     assert f"timestamp {now} ns" in out
@@ -659,7 +659,7 @@ def test_a_changed_timestamp_is_found_in_a_recording_that_was_cut_off(
     """What the digests on the frames are for."""
     path = tampered(recording, 59, one_nanosecond_later)
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:80]) + '["fra')
-    assert main(["replay", str(path)]) == 1
+    assert main(["verify", str(path)]) == 1
     out = capsys.readouterr().out
     assert "first difference at frame 57 " in out
     assert "cut off: line 81 is broken or missing" in out
@@ -676,7 +676,7 @@ def test_no_line_of_a_recording_can_change_without_a_difference(
             return text.replace("1000000000000", "1000000000001")
         return re.sub(r"0x(.)", lambda m: "0x1" if m[1] == "0" else "0x0", text)
 
-    assert main(["replay", str(tampered(recording, line, change))]) == 1
+    assert main(["verify", str(tampered(recording, line, change))]) == 1
     expected = {1: "frame 0 ", 90: "frame 88 ", 170: "its footer or lines without"}
     assert expected[line] in capsys.readouterr().out
 
@@ -685,9 +685,9 @@ def test_a_difference_without_digests_is_told_from_the_footer(
     recording: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bare = without_digests(recording)
-    assert main(["replay", str(bare)]) == 0
+    assert main(["verify", str(bare)]) == 0
     assert "EQUAL: recording, " in capsys.readouterr().out
-    assert main(["replay", str(tampered(bare, 59, one_nanosecond_later))]) == 1
+    assert main(["verify", str(tampered(bare, 59, one_nanosecond_later))]) == 1
     assert "which frame differs first cannot be told" in capsys.readouterr().out
 
 
@@ -698,7 +698,7 @@ def test_a_cut_recording_without_digests_has_nothing_to_be_compared_with(
     hide_native(monkeypatch)
     bare = without_digests(recording)
     bare.write_text("".join(bare.read_text().splitlines(keepends=True)[:80]))
-    assert main(["replay", str(bare)]) == 0
+    assert main(["verify", str(bare)]) == 0
     out = capsys.readouterr().out
     assert "EQUAL" not in out
     assert "Nothing to compare reference with: the recording has no digests." in out
@@ -712,7 +712,7 @@ def test_a_recording_cut_at_any_byte_of_its_last_lines_replays_what_is_left(
     end = 0
     for size in range(len(content) - sum(map(len, lines[-3:])), len(content)):
         recording.write_bytes(content[:size])
-        assert main(["replay", str(recording)]) == 0, size
+        assert main(["verify", str(recording)]) == 0, size
         out = capsys.readouterr().out
         frames = sum(size >= sum(map(len, lines[: k + 1])) - 1 for k in range(1, 169))
         assert f" {frames} frames, " in out, size

@@ -12,7 +12,7 @@ from fixedstep.cli import main
 from fixedstep.records import Recorder
 from fixedstep.sim import Session
 
-GAME = '''
+GAME = """
 from fixedstep import StateHash
 from fixedstep.sim import Session
 
@@ -61,7 +61,7 @@ def wrong():
 
 
 number = 5
-'''
+"""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The recorder: one for loops and sessions, paths and streams. It never ends or changes the game."""
+"""One recorder, for loops and sessions, paths and streams. It never ends or changes a game."""
 
 from __future__ import annotations
 
@@ -397,7 +397,7 @@ def test_an_interrupt_anywhere_in_a_recorded_tick_leaves_a_recording_that_is_rea
         session.run_ticks(1)
         seen = 0
 
-        def trace(frame: Any, event: str, argument: object) -> Any:
+        def trace(frame: Any, event: str, argument: object, stop: int = stop) -> Any:
             nonlocal seen
             if not frame.f_code.co_filename.startswith(folder):
                 return None

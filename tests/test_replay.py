@@ -1,5 +1,5 @@
-"""Recordings: values come back exactly, damage is told with its line, and a replay of a correct game
-finds no difference, wherever and whenever it was recorded."""
+"""Recordings: values come back exactly, damage is told with its line, and a replay of a correct
+game finds no difference, wherever and whenever it was recorded."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_types_that_compare_equal_are_told_apart() -> None:
     [[], ["set", 1], [1, 2], ["bytes"], ["bytes", "7G"], ["bytes", "AA"], ["float", "7ff"], 1e999],
 )
 def test_what_is_no_value_is_refused(written: Any) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"is no value|beyond every float|non-hexadecimal"):
         decode(written)
 
 
@@ -198,7 +198,7 @@ def test_a_replay_of_the_same_game_is_equal() -> None:
     records, recording = read(text)
     assert (recording.missing, recording.reason) == ("", "closed")
     requests = [number for record in records for number in record.given.requests]
-    assert None in requests and 1 in requests, "some found room and some did not"
+    assert {None, 1} <= set(requests), "some found room and some did not"
     assert any(record.given.completions for record in records)
     assert any(record.given.messages for record in records)
     assert any(record.given.outbox_room is not None for record in records)
@@ -455,7 +455,7 @@ def test_a_fault_parts_a_run_from_one_that_got_through(
 
 def test_of_a_long_text_what_is_around_the_difference_is_shown() -> None:
     one, other = format_sides("a" * 5000 + "x" + "b" * 5000, "a" * 5000 + "y" + "b" * 5000)
-    assert "x" in one and "y" in other
+    assert ("x" in one, "y" in other) == (True, True)
     assert max(len(one), len(other)) < 500
 
 

@@ -36,8 +36,9 @@ FOOTER = "{" + STATS + ',"digest":"0x0123456789abcdef"}\n'
 
 def ended(text: str) -> str:
     """The lines with an end whose digest is right."""
-    end = "{" + STATS
-    return f'{text}{end},"digest":"0x{StateHash().absorb_bytes((text + end).encode()).finish():016x}"}}\n'
+    text += "{" + STATS
+    digest = StateHash().absorb_bytes(text.encode()).finish()
+    return f'{text},"digest":"0x{digest:016x}"}}\n'
 
 
 WHOLE = ended(BODY)

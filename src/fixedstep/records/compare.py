@@ -7,7 +7,7 @@ ticks. A replay runs a session's own ticks, so what passes in a replay passes in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._arguments import shown
@@ -182,8 +182,12 @@ def _difference(one: TickRecord, other: TickRecord) -> Divergence | None:
     rooms = one.given.outbox_room, other.given.outbox_room
     if found is not None and found.what == "digest" and rooms[0] != rooms[1]:
         # No difference by itself, since few ticks depend on the room; here it is the cause.
-        return Divergence(one.tick, "", "outbox_room", "", *map(_room, rooms))
+        return _diverged(one.tick, "", "outbox_room", list(map(_room, rooms)))
     return found
+
+
+def _diverged(tick: int, phase: str, what: str, sides: Sequence[Any]) -> Divergence:
+    return Divergence(tick, phase, what, "", sides[0], sides[1])
 
 
 def _room(room: int | None) -> str:
@@ -194,7 +198,7 @@ def _given(one: RecordedTick, other: RecordedTick) -> Divergence | None:
     """The first difference in what a tick was given."""
     tick, states = one.tick, (one.input.to_dict(), other.input.to_dict())
     if states[0] != states[1]:  # an action that is only in one of them is neutral in the other
-        return Divergence(tick, "", "input", "", *map(str, states))
+        return _diverged(tick, "", "input", list(map(str, states)))
     alone = one._replace(input=other.input, outbox_room=other.outbox_room)
     if alone == other and not other.completions and not other.messages:
         return None
@@ -206,8 +210,8 @@ def _given(one: RecordedTick, other: RecordedTick) -> Divergence | None:
         if given_text(sides[0]) != given_text(sides[1]):
             if what == "closed":
                 reasons = ["shut down" if given.closed else "full" for given in (one, other)]
-                return Divergence(tick, "", "requests", "", *reasons)
-            return Divergence(tick, "", what, "", *(_shown_part(what, side) for side in sides))
+                return _diverged(tick, "", "requests", reasons)
+            return _diverged(tick, "", what, [_shown_part(what, side) for side in sides])
     raise AssertionError("given ticks that differ have a part that differs")
 
 
@@ -229,7 +233,7 @@ def _outcome(one: TickRecord, other: TickRecord) -> Divergence | None:
         for phase in dict.fromkeys((*one.phases, *other.phases)):
             if (phase in one.phases) != (phase in other.phases):
                 had = [phase if phase in run.phases else None for run in (one, other)]
-                return Divergence(tick, phase, "phases", "", *had)
+                return _diverged(tick, phase, "phases", had)
             if found := _digest(tick, phase, one.phases[phase], other.phases[phase]):
                 return found
     if one.root == other.root:
@@ -242,7 +246,7 @@ def _digest(tick: int, phase: str, one: int | Digests, other: int | Digests) -> 
     """The first difference of two digests, by name where both are by name."""
     if not isinstance(one, Mapping) or not isinstance(other, Mapping):
         roots = [root_digest(side) if isinstance(side, Mapping) else side for side in (one, other)]
-        return None if roots[0] == roots[1] else Divergence(tick, phase, "digest", "", *roots)
+        return None if roots[0] == roots[1] else _diverged(tick, phase, "digest", roots)
     found = _first_path(one, other)
     return (
         None
@@ -287,7 +291,7 @@ def _faults(one: FaultRecord | None, other: FaultRecord | None) -> Divergence | 
         "no fault" if end is None else f"{end.error} in {end.phase}" if end.phase else end.error
         for end in (one, other)
     ]
-    return Divergence(fault.tick, fault.phase, "fault", "", *described)
+    return _diverged(fault.tick, fault.phase, "fault", described)
 
 
 def replay(recording: Recording, session: Session[Any]) -> Comparison:

@@ -78,8 +78,8 @@ class RecordingError(ValueError):
     Traceback (most recent call last):
         ...
     fixedstep.records.recording.RecordingError: the recording, line 1: the file is empty or ends \
-within its header, so there is nothing in it; Recorder(path, session) writes recordings; traces go to \
-`fixedstep verify`
+within its header, so there is nothing in it; Recorder(path, session) writes recordings; traces go \
+to `fixedstep verify`
     """
 
 
