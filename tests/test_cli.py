@@ -5,7 +5,7 @@ process itself (imports, Ctrl-C, a closed pipe) run ``python -m fixedstep``. The
 driven by a clock made of integers, so its schedule is known in advance; one short run on the real
 clock checks only what must hold at any speed.
 
-``replay`` is tested as an oracle: it must agree with honest recordings, and name the right frame
+``verify`` is tested as an oracle: it must agree with honest recordings, and name the right frame
 where a recording or a core was tampered with.
 """
 
@@ -465,6 +465,17 @@ def test_the_world_stays_in_64_bits_at_any_step(hz: int) -> None:
     assert len(digests) == 5_000
 
 
+def loaded(path: Path) -> tuple[Trace, list[Operation]]:
+    """A trace, and its operations."""
+    trace = Trace(path)
+    return trace, list(trace)
+
+
+def difference(path: Path, cores: dict[str, Any]) -> list[str]:
+    """What `verify` finds."""
+    return Verification(Trace(path), cores).difference
+
+
 def record(core: Core, path: Path, machine: Machine | None = None) -> Demo:
     demo = (machine or Machine()).demo(core)
     with path.open("x") as file:
@@ -474,13 +485,12 @@ def record(core: Core, path: Path, machine: Machine | None = None) -> Demo:
 
 def test_a_recording_holds_every_frame_and_the_stats(core: Core, tmp_path: Path) -> None:
     demo = record(core, tmp_path / "run.trace")
-    trace = read_trace(tmp_path / "run.trace")
-    operations = list(trace.operations())
+    trace, operations = loaded(tmp_path / "run.trace")
     assert len(operations) == demo.stats.frames == 168
     assert trace.start == 1_000 * SECOND
     assert operations[-1].digest == demo.stats.schedule_hash
     assert trace.stats == demo.stats
-    assert trace.cut_line is None
+    assert trace.missing == ""
 
 
 @pytest.mark.parametrize(
@@ -500,10 +510,10 @@ def test_ctrl_c_ends_the_demo_with_a_whole_recording(
     assert signal.getsignal(signal.SIGINT) == before
     assert demo.interrupted
     assert demo.stats.frames == frames
-    trace = read_trace(tmp_path / "run.trace")
-    assert len(trace) == frames
+    trace, operations = loaded(tmp_path / "run.trace")
+    assert len(operations) == frames
     assert trace.stats == demo.stats
-    assert not Replay(trace, {"one": core}).difference
+    assert not difference(tmp_path / "run.trace", {"one": core})
 
 
 def test_the_demo_prints_its_summary_and_its_recording_replays(
@@ -516,7 +526,7 @@ def test_the_demo_prints_its_summary_and_its_recording_replays(
     assert main(["demo", *arguments, "--record", str(path)]) == 0
     out = capsys.readouterr().out
     found = dict(re.split(r"  +", line, maxsplit=1) for line in lines_of(out) if "  " in line[1:])
-    trace = read_trace(path)
+    trace, operations = loaded(path)
     assert trace.stats is not None
     assert found["frames"] == str(trace.stats.frames)
     assert found["ticks"].startswith(f"{trace.stats.ticks} (")
@@ -526,21 +536,26 @@ def test_the_demo_prints_its_summary_and_its_recording_replays(
     assert found["core"] == fixedstep.backend().name
     assert re.fullmatch(r"p50 [\d.]+ ms, p99 [\d.]+ ms, max [\d.]+ ms", found["frame time"])
     assert "a stall on purpose: 50 ms" in out
-    operations = list(trace.operations())
+    assert trace.start is not None
     span = operations[-1].now - trace.start
     assert span >= 200_000_000
     assert trace.stats.steps_dropped >= 50_000_000 // 5_000_000 - 3
     assert trace.stats.ticks + trace.stats.steps_dropped == span // 5_000_000
-    assert not Replay(trace, {"reference": reference_core}).difference
+    assert not difference(path, {"reference": reference_core})
 
 
-def test_a_recording_is_never_written_over(
+def test_the_demo_records_twice_and_writes_over_nothing_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "run.trace"
+    for _ in range(2):
+        assert main(["demo", "--seconds", "0.05", "--stall-ms", "0", "--record", str(path)]) == 0
+        assert main(["verify", str(path)]) == 0
     path.write_text("precious")
+    capsys.readouterr()
     assert main(["demo", "--seconds", "0.1", "--record", str(path)]) == 2
-    assert capsys.readouterr() == ("", f"fixedstep: {path}: File exists\n")
+    expected = f"fixedstep: {path}: exists and is no trace or recording; choose another name\n"
+    assert capsys.readouterr().err == expected
     assert path.read_text() == "precious"
 
 
@@ -571,13 +586,13 @@ def test_ctrl_c_at_a_running_demo_prints_the_summary(tmp_path: Path) -> None:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert "ended early by Ctrl-C" in out
-    trace = read_trace(path)
+    trace, operations = loaded(path)
     assert trace.stats is not None
     assert f"0x{trace.stats.schedule_hash:016x}" in out
-    assert trace.stats.frames == len(trace) > 0
+    assert trace.stats.frames == len(operations) > 0
 
 
-# replay
+# verify
 
 
 def both(native: Core, reference: Core) -> dict[str, Any]:
@@ -592,6 +607,14 @@ def recording(reference: Core, tmp_path: Path) -> Path:
     return path
 
 
+def sealed(text: str) -> str:
+    """The lines, with a digest that is right, as only somebody who means it would change them."""
+    head, end = re.fullmatch(r'(.*)(,"digest":"0x[0-9a-f]{16}"}\n)', text, re.DOTALL).groups()  # type: ignore[union-attr]
+    digest = fixedstep.StateHash().absorb_bytes(head.encode()).finish()
+    assert len(end) == 32
+    return f'{head},"digest":"0x{digest:016x}"}}\n'
+
+
 def tampered(recording: Path, line: int, change: Callable[[str], str]) -> Path:
     """A copy with one line changed; lines are numbered from 1."""
     lines = recording.read_text().splitlines(keepends=True)
@@ -599,7 +622,7 @@ def tampered(recording: Path, line: int, change: Callable[[str], str]) -> Path:
     assert changed != lines[line - 1]
     lines[line - 1] = changed
     path = recording.with_suffix(".tampered")
-    path.write_text("".join(lines))
+    path.write_text(sealed("".join(lines)))
     return path
 
 
@@ -609,21 +632,21 @@ def one_nanosecond_later(line: str) -> str:
 
 def without_digests(recording: Path) -> Path:
     path = recording.with_suffix(".bare")
-    path.write_text(re.sub(r', "0x[0-9a-f]{16}"\]', "]", recording.read_text()))
+    path.write_text(sealed(re.sub(r',"0x[0-9a-f]{16}"\]', "]", recording.read_text())))
     return path
 
 
 def test_both_cores_replay_a_recording_to_equal_digests(
     native: Core, recording: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    stats = read_trace(recording).stats
+    stats = loaded(recording)[0].stats
     assert stats is not None
     assert stats.steps_dropped > 0
     assert main(["verify", str(recording)]) == 0
     out = capsys.readouterr().out
     assert out.count(f"0x{stats.schedule_hash:016x}") == 3
-    assert lines_of(out)[-1] == "EQUAL: recording, native, reference"
-    assert re.search(r"^recording +whole$", out, re.MULTILINE)
+    assert lines_of(out)[-1] == "EQUAL: trace, native, reference"
+    assert re.search(r"^ending +whole$", out, re.MULTILINE)
     assert re.search(r"^operations +168 frames, 0 resyncs$", out, re.MULTILINE)
 
 
@@ -634,17 +657,17 @@ def test_a_core_that_cannot_be_had_is_told_and_the_other_replays(
     assert main(["verify", str(recording)]) == 0
     out = capsys.readouterr().out
     assert "The native core was not compared: " in out
-    assert lines_of(out)[-1] == "EQUAL: recording, reference"
+    assert lines_of(out)[-1] == "EQUAL: trace, reference"
 
 
 @pytest.mark.parametrize("frame", [0, 57, 100, 167])
 def test_a_timestamp_that_was_changed_is_found_at_its_frame(
     frame: int, recording: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The negative control of replay: one nanosecond, anywhere, and the frame is named. The header
+    """The negative control of verify: one nanosecond, anywhere, and the frame is named. The header
     is line 1, so frame 0 is in line 2."""
     path = tampered(recording, frame + 2, one_nanosecond_later)
-    now = list(read_trace(path).operations())[frame].now
+    now = loaded(path)[1][frame].now
     assert main(["verify", str(path)]) == 1
     out = capsys.readouterr().out
     assert f"DIFFERENT: first difference at frame {frame} " in out
@@ -662,7 +685,7 @@ def test_a_changed_timestamp_is_found_in_a_recording_that_was_cut_off(
     assert main(["verify", str(path)]) == 1
     out = capsys.readouterr().out
     assert "first difference at frame 57 " in out
-    assert "cut off: line 81 is broken or missing" in out
+    assert "cut off: line 81 is cut off after 5 bytes" in out
 
 
 @pytest.mark.parametrize(
@@ -677,7 +700,7 @@ def test_no_line_of_a_recording_can_change_without_a_difference(
         return re.sub(r"0x(.)", lambda m: "0x1" if m[1] == "0" else "0x0", text)
 
     assert main(["verify", str(tampered(recording, line, change))]) == 1
-    expected = {1: "frame 0 ", 90: "frame 88 ", 170: "its footer or lines without"}
+    expected = {1: "frame 0 ", 90: "frame 88 ", 170: "every frame that carries a digest agrees"}
     assert expected[line] in capsys.readouterr().out
 
 
@@ -686,9 +709,9 @@ def test_a_difference_without_digests_is_told_from_the_footer(
 ) -> None:
     bare = without_digests(recording)
     assert main(["verify", str(bare)]) == 0
-    assert "EQUAL: recording, " in capsys.readouterr().out
+    assert "EQUAL: trace, " in capsys.readouterr().out
     assert main(["verify", str(tampered(bare, 59, one_nanosecond_later))]) == 1
-    assert "which frame differs first cannot be told" in capsys.readouterr().out
+    assert "its frames carry no digests" in capsys.readouterr().out
 
 
 def test_a_cut_recording_without_digests_has_nothing_to_be_compared_with(
@@ -701,7 +724,7 @@ def test_a_cut_recording_without_digests_has_nothing_to_be_compared_with(
     assert main(["verify", str(bare)]) == 0
     out = capsys.readouterr().out
     assert "EQUAL" not in out
-    assert "Nothing to compare reference with: the recording has no digests." in out
+    assert "Nothing to compare reference with: the trace has no digests." in out
 
 
 def test_a_recording_cut_at_any_byte_of_its_last_lines_replays_what_is_left(
@@ -718,7 +741,7 @@ def test_a_recording_cut_at_any_byte_of_its_last_lines_replays_what_is_left(
         assert f" {frames} frames, " in out, size
         whole = size == len(content) - 1
         assert ("cut off: line " in out) == (not whole), size
-        assert "EQUAL: recording" in out, size
+        assert "EQUAL: trace" in out, size
         end = frames
     assert end == 168
 
@@ -742,11 +765,10 @@ class Skewed:
 
 def test_a_core_that_disagrees_is_found_at_its_first_frame(core: Core, recording: Path) -> None:
     """Without any help from the recording, and with both plans in the report."""
-    trace = read_trace(without_digests(recording))
-    operations = list(trace.operations())
-    assert not Replay(trace, {"one": core, "two": core}).difference
-    replay = Replay(trace, {"one": core, "two": Skewed(operations[91].now)})
-    first = replay.difference
+    bare = without_digests(recording)
+    _, operations = loaded(bare)
+    assert not difference(bare, {"one": core, "two": core})
+    first = difference(bare, {"one": core, "two": Skewed(operations[91].now)})
     assert first[0].startswith("first difference at frame 91 ")
     assert [line.split()[0] for line in first[1:]] == ["one", "two"]
     assert all("FramePlan(" in line for line in first[1:])
@@ -766,13 +788,13 @@ def test_plans_are_compared_themselves_and_not_only_their_digests(
     core: Core, recording: Path
 ) -> None:
     """A fault of a digest must not hide a fault of a plan."""
-    trace = read_trace(without_digests(recording))
-    trace.stats = None
-    late = list(trace.operations())[91].now
+    bare = without_digests(recording)
+    bare.write_text("".join(bare.read_text().splitlines(keepends=True)[:-1]))
+    late = loaded(bare)[1][91].now
     one = SimpleNamespace(FrameLoop=core.FrameLoop, FrameStats=Blind)
     two = SimpleNamespace(FrameLoop=Skewed(late).FrameLoop, FrameStats=Blind)
-    assert not Replay(trace, {"one": one, "two": one}).difference
-    assert "at frame 91 " in Replay(trace, {"one": one, "two": two}).difference[0]
+    assert not difference(bare, {"one": one, "two": one})
+    assert "at frame 91 " in difference(bare, {"one": one, "two": two})[0]
 
 
 def test_resyncs_are_replayed(native: Core, reference: Core, tmp_path: Path) -> None:
@@ -790,12 +812,12 @@ def test_resyncs_are_replayed(native: Core, reference: Core, tmp_path: Path) -> 
                 stats.absorb(loop.begin_frame(now))
                 writer.frame(now, stats.schedule_hash)
         writer.finish(stats)
-    replay = Replay(read_trace(path), both(native, reference))
-    assert (replay.frames, replay.resyncs, replay.digests) == (36, 3, 36)
-    assert not replay.difference
-    path.write_text(re.sub(r"\[\"resync.*\n", "", path.read_text()))
-    replay = Replay(read_trace(path), both(native, reference))
-    assert replay.difference[0].startswith("first difference at frame 12 ")
+    done = Verification(Trace(path), both(native, reference))
+    assert (done.frames, done.resyncs, done.digests) == (36, 3, 36)
+    assert not done.difference
+    path.write_text(sealed(re.sub(r"\[\"resync.*\n", "", path.read_text())))
+    found = difference(path, both(native, reference))
+    assert found[0].startswith("first difference at frame 12 ")
 
 
 # layout
