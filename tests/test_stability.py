@@ -20,30 +20,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from fixedstep.sim.recording import RecordedFault
 
 import fixedstep
 from fixedstep import FrameTiming, Nanos, Rate, StepBudget, Timestamp, Timestep
 from fixedstep.captures import CaptureError
 from fixedstep.cli import demo, main
-from fixedstep.records import trace as traces
+from fixedstep.records import recording, trace
 from fixedstep.sim import (
     ActionState,
     Cadence,
     Deadline,
     FrameClock,
-    Mode,
-    Phase,
-    Policies,
-    Recorder,
-    Recording,
-    ReplayError,
     Session,
     SpeedClock,
     TickInput,
     Transition,
 )
 from fixedstep.testing import FrameProfile
+from tests import test_stored_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -285,109 +279,6 @@ def objects(core: Core) -> list[Any]:
     ]
 
 
-def a_trace(core: Core) -> bytes:
-    """Frames with their digest and without, and a resync."""
-    file = io.StringIO()
-    timestep, budget, start = Timestep(16_666_667), StepBudget(3), Timestamp(1_000)
-    loop, stats = core.FrameLoop(timestep, budget, start), core.FrameStats()
-    writer = traces.TraceWriter(file, timestep, budget, start)
-    for number, now in enumerate((16_667_700, 33_000_000, 33_000_000, 433_000_000, 450_000_000)):
-        stats.absorb(loop.begin_frame(Timestamp(now)))
-        writer.frame(Timestamp(now), stats.schedule_hash if number % 2 else None)
-        if number == 2:
-            loop.resync(Timestamp(90_000_000))
-            writer.resync(Timestamp(90_000_000))
-    writer.finish(stats)
-    return file.getvalue().encode()
-
-
-def a_trace_of_a_rate(core: Core) -> bytes:
-    """Without its end, as a crash leaves one."""
-    file = io.StringIO()
-    writer = traces.TraceWriter(file, Rate(60_000, 1001), StepBudget(5), Timestamp(0))
-    writer.frame(Timestamp(50_000_000))
-    return file.getvalue().encode() + b'["frame", 6'
-
-
-def a_recording(core: Core) -> bytes:
-    """Everything that a recording can hold."""
-    file = io.StringIO()
-    policies = Policies(
-        Rate(60_000, 1001),
-        StepBudget(4),
-        Nanos(250_000_000),
-        ("fire", "jump"),
-        {"outbox": 64},
-        9,
-        {"seed": 42, "level": "K\u00e4fig", "cadence": (4, (1, None)), "hard": True},
-        "0.1.0",
-    )
-    recorder = Recorder(file, policies)
-    neutral = TickInput.neutral(["fire", "jump"])
-    pressed = TickInput(
-        {"fire": ActionState(True, -250, 2, 1, False), "jump": ActionState(cancelled=True)},
-        [Transition("text", 97)],
-    )
-    recorder.tick(9, neutral, {"player": fixedstep.StateHash().absorb_u64(7), "guard": 2**64 - 1})
-    recorder.tick(
-        10,
-        pressed,
-        {"player": 1},
-        completions=((3, "path", (1, (-2, None))), False),
-        phases={Phase.BEGIN_TICK: {"player": 1}, Phase.COMMIT: {"player": 2}},
-        refused=(0, 2),
-    )
-    recorder.finish(RecordedFault(11, Phase.MOTION, "KeyError"))
-    return file.getvalue().encode()
-
-
-def a_recording_of_refusals(core: Core) -> bytes:
-    """What a tick was refused, and why, and how much room it was told of."""
-    file = io.StringIO()
-    neutral = TickInput.neutral(["jump"])
-    policies = Policies(Timestep(10), StepBudget(3), None, ("jump",), library="0.1.0")
-    recorder = Recorder(file, policies)
-    recorder.tick(0, neutral, {"world": 1}, refused=[0, 2], room=3)
-    recorder.tick(1, neutral, {"world": 2}, refused=[0], closed=True)
-    recorder.finish(
-        RecordedFault(2, Phase.MOTION, "OutboxOverflow", neutral, refused=(1,), closed=True, room=0)
-    )
-    return file.getvalue().encode("ascii")
-
-
-def a_recording_of_a_crash(core: Core) -> bytes:
-    """With what the tick was given that raised."""
-    file = io.StringIO()
-    policies = Policies(Timestep(10), StepBudget(3), None, ("jump",), library="0.1.0")
-    recorder = Recorder(file, policies)
-    recorder.tick(0, TickInput.neutral(["jump"]), {"world": 1})
-    pressed = TickInput({"jump": ActionState(True, 0, 1, 0, False)})
-    recorder.finish(RecordedFault(1, Phase.MOTION, "KeyError", pressed, ((3, "path"),), (0,)))
-    return file.getvalue().encode()
-
-
-def played(core: Core) -> tuple[bytes, int]:
-    """What a session records of eight ticks, and the digest of the last."""
-
-    def run_tick(world: dict[str, int], tick_input: TickInput, tick: Any) -> None:
-        world["x"] = (world["x"] * 6364136223846793005 + 1442695040888963407) % 2**64
-
-    def digests(world: dict[str, int]) -> dict[str, Any]:
-        return {"x": fixedstep.StateHash().absorb_u64(world["x"])}
-
-    file = io.StringIO()
-    world = {"x": 42}
-    session: Any = Session(lambda level: world, run_tick, {}, digests=digests, mode=Mode.PAUSED)
-    session.record(file)
-    for _ in range(8):
-        session.step()
-    session.stop_recording()
-    last = core.StateHash().absorb_u64(world["x"]).finish()
-    # The version of the library is in the header, and is not part of the format's.
-    text = file.getvalue().replace(f'"library":"{fixedstep.__version__}"', '"library":"0.1.0"', 1)
-    return text.encode(), last
-
-
 def analysis(form: str) -> Callable[[Core], bytes]:
     def printed(core: Core) -> bytes:
         """In the folder of the captures, so that no other path is in it."""
@@ -420,12 +311,6 @@ def timing_json(core: Core) -> bytes:
 
 #: What is written byte for byte as it was by the first release with that version.
 WRITTEN: dict[str, Callable[[Core], bytes]] = {
-    "trace-1.jsonl": a_trace,
-    "trace-1-rate-cut.jsonl": a_trace_of_a_rate,
-    "recording-1.jsonl": a_recording,
-    "recording-1-crash.jsonl": a_recording_of_a_crash,
-    "recording-1-refusals.jsonl": a_recording_of_refusals,
-    "session-1.jsonl": lambda core: played(core)[0],
     "frame-stats.json": stats_json,
     "frame-timing.json": timing_json,
     "analysis-1.json": analysis("--json"),
@@ -443,100 +328,20 @@ def test_a_file_is_written_as_it_was(core: Core, name: str) -> None:
 
 def test_every_stored_file_is_asked_for() -> None:
     """A file that no test reads proves nothing, and one of each format's versions is here."""
-    read = {"demo-1.jsonl", "objects-native.pickle", "objects-reference.pickle"}
+    read = {*test_stored_files.WRITTEN, *test_stored_files.READ, "objects-native.pickle", "objects-reference.pickle"}
     made = {"describe.py", "public.txt"}
     there = {path.name for path in STORED.iterdir() if path.is_file()}
     assert there == set(WRITTEN) | read | made
     assert sum(path.stat().st_size for path in STORED.iterdir() if path.is_file()) < 100_000
     for form, version, name in (
-        (traces.FORMAT, traces.VERSION, "trace"),
-        ("fixedstep-replay", 1, "recording"),
+        (trace.FORMAT, trace.VERSION, "trace"),
+        (recording.FORMAT, recording.VERSION, "recording"),
         ("fixedstep-analysis", 1, "analysis"),
     ):
         versions = range(1, version + 1)
         for each in versions:
             (path,) = STORED.glob(f"{name}-{each}.json*")
             assert re.search(rf'"format": ?"{form}",\s*"version": ?{each}\b', path.read_text())
-
-
-def test_a_stored_trace_is_read() -> None:
-    trace = traces.read(STORED / "trace-1.jsonl")
-    operations = list(trace.operations())
-    assert (trace.timestep, trace.budget, trace.start) == (Timestep.HZ_60, StepBudget(3), 1_000)
-    assert [operation.kind for operation in operations].count("resync") == 1
-    assert [operation.digest is None for operation in operations] == [1, 0, 1, 1, 0, 1]
-    assert trace.stats is not None
-    cut = traces.read(STORED / "trace-1-rate-cut.jsonl")
-    assert (cut.timestep, len(cut), cut.cut_line) == (Rate(60_000, 1001), 1, 3)
-
-
-@pytest.mark.parametrize("name", ["trace-1.jsonl", "demo-1.jsonl"])
-def test_a_stored_trace_plans_as_it_did(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """And with one digit of a time changed it does not: the digests in it notice."""
-    path = STORED / name
-    assert main(["replay", str(path)]) == 0
-    assert "EQUAL: recording" in capsys.readouterr().out
-    lines = path.read_text(encoding="ascii").splitlines(keepends=True)
-    last = max(index for index, line in enumerate(lines) if line.startswith('["frame"'))
-    changed = tmp_path / "changed"
-    found = 0
-    for index in range(1, last + 1):
-        flipped = re.sub(r"(?<=, )\d", lambda d: "1234567898"[int(d[0])], lines[index], count=1)
-        assert flipped != lines[index]
-        changed.write_text("".join((*lines[:index], flipped, *lines[index + 1 :])), "ascii")
-        found += main(["replay", str(changed)]) == 1
-    assert found == last
-
-
-def test_a_stored_recording_is_read(core: Core) -> None:
-    with (STORED / "recording-1.jsonl").open(encoding="ascii") as file:
-        recording = Recording(file)
-        first, second = recording
-    assert recording.policies.notes["cadence"] == (4, (1, None))
-    assert recording.policies.library == "0.1.0"
-    assert recording.fault == RecordedFault(11, Phase.MOTION, "KeyError")
-    assert first.digests == {"player": core.StateHash().absorb_u64(7).finish(), "guard": 2**64 - 1}
-    assert second.completions == ((3, "path", (1, (-2, None))), False)
-    assert second.input["fire"] == ActionState(True, -250, 2, 1, False)
-    assert second.phases[Phase.COMMIT] == {"player": 2}
-
-
-def test_a_stored_recording_of_a_crash_is_read() -> None:
-    with (STORED / "recording-1-crash.jsonl").open(encoding="ascii") as file:
-        recording = Recording(file)
-        assert len(list(recording)) == 1
-    assert recording.fault is not None
-    assert recording.fault.input == TickInput({"jump": ActionState(True, 0, 1, 0, False)})
-    assert recording.fault.completions == ((3, "path"),)
-
-
-def test_a_stored_recording_of_refusals_is_read() -> None:
-    with (STORED / "recording-1-refusals.jsonl").open(encoding="ascii") as file:
-        recording = Recording(file)
-        full, closed = recording
-    assert (full.refused, full.closed, full.room) == ((0, 2), False, 3)
-    assert (closed.refused, closed.closed, closed.room) == ((0,), True, None)
-    assert recording.fault is not None
-    assert (recording.fault.closed, recording.fault.room) == (True, 0)
-
-
-def test_a_flipped_bit_in_a_stored_recording_is_found(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """In the input, the results or a digest: as a divergence, or as damage with its line."""
-    stored = STORED / "recording-1.jsonl"
-    assert main(["diff", str(stored), str(stored)]) == 0
-    text = stored.read_bytes()
-    header = text.index(b"\n")
-    codes = set()
-    for at in range(header + 1, text.rindex(b'{"end"') - 1, 7):
-        changed = tmp_path / "changed"
-        changed.write_bytes(text[:at] + bytes([text[at] ^ 1]) + text[at + 1 :])
-        codes.add(main(["diff", str(stored), str(changed)]))
-    capsys.readouterr()
-    assert codes == {1, 2}
 
 
 @pytest.mark.parametrize("maker", ["native", "reference"])
@@ -551,24 +356,6 @@ def test_a_stored_pickle_loads(core: Core, maker: str) -> None:
 
 
 # What another release wrote.
-
-
-@pytest.mark.parametrize("version", ["2", "0", "1.0", '"1"', "null", "true"])
-@pytest.mark.parametrize("name", ["trace-1.jsonl", "recording-1.jsonl"])
-def test_a_file_of_another_version_is_refused_with_what_to_do(
-    name: str, version: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "other"
-    path.write_text((STORED / name).read_text().replace('"version":1', f'"version":{version}', 1))
-    words = (
-        r"line 1: (version must be 1, not .*; read it with the release that wrote it|.*\(1\.0 is)"
-    )
-    if name.startswith("trace"):
-        with pytest.raises(CaptureError, match=words):
-            traces.read(path)
-    else:
-        with path.open(encoding="ascii") as file, pytest.raises(ReplayError, match=words):
-            Recording(file)
 
 
 def test_a_pickle_of_another_release_is_refused_with_what_to_do(core: Core) -> None:

@@ -23,14 +23,14 @@ from typing import Any
 PACKAGES = (
     "fixedstep",
     "fixedstep.sim",
+    "fixedstep.records",
     "fixedstep.testing",
     "fixedstep.captures",
     "fixedstep.host",
 )
 MODULES = {
-    "fixedstep.records.trace": ("Operation", "Trace", "TraceError", "TraceWriter", "read"),
 }
-FORMATS = ("fixedstep.records.trace", "fixedstep.sim.recording", "fixedstep.cli.analyze")
+FORMATS = ("fixedstep.records.trace", "fixedstep.records.recording", "fixedstep.cli.analyze")
 
 _OPERATORS = (
     "__aenter__",
