@@ -206,7 +206,7 @@ READERS = (
         (
             Fault(
                 "a digest read as a decimal number",
-                "captures/trace.py",
+                "records/lines.py",
                 "return int(value, 16)",
                 "return int(value[2:], 10)",
             ),
@@ -219,15 +219,15 @@ READERS = (
         (
             Fault(
                 "a tick of any number",
-                "sim/recording.py",
+                "records/recording.py",
                 "if number != expected:",
                 "if number != expected and number > 2**64:",
             ),
             Fault(
                 "a digest with more behind it",
-                "sim/recording.py",
-                "not _DIGEST.fullmatch(digest)",
-                "not _DIGEST.match(digest)",
+                "records/lines.py",
+                "not _DIGEST.fullmatch(value)",
+                "not _DIGEST.match(value)",
             ),
         ),
         ("checks/fuzz/corpus/recording",),

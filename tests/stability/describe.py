@@ -18,8 +18,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
-#: Everything public is reached through these: packages by their ``__all__``, and the names in
-#: modules that have none.
+#: Everything public is reached through these packages, by their ``__all__``.
 PACKAGES = (
     "fixedstep",
     "fixedstep.sim",
@@ -28,8 +27,6 @@ PACKAGES = (
     "fixedstep.captures",
     "fixedstep.host",
 )
-MODULES = {
-}
 FORMATS = ("fixedstep.records.trace", "fixedstep.records.recording", "fixedstep.cli.analyze")
 
 _OPERATORS = (
@@ -145,10 +142,6 @@ def names() -> Iterator[str]:
             doubled = package == "fixedstep" and hasattr(reference, name)
             twice = doubled and name in reference.__all__
             yield from _value(f"{package}.{name}", getattr(reference if twice else module, name))
-    for path, listed in MODULES.items():
-        module = importlib.import_module(path)
-        for name in listed:
-            yield from _value(f"{path}.{name}", getattr(module, name))
 
 
 def options() -> Iterator[str]:
