@@ -25,6 +25,7 @@ TOOLS = "'hypothesis==6.130.0' 'pytest>=8' cbor2 numpy"
 
 _NO_MEMORY_COUNT = "counts memory or references with tracemalloc, gc or getsizeof, as CPython does"
 _NATIVE = "is about the C types, which are CPython's"
+_SHARED = "shares one object among threads, whose turns end anywhere in types written in Python"
 _SLOW = "runs for minutes there, and is about files and memory"
 #: What PyPy cannot pass, and why. A file without a test is left out whole.
 WITHOUT = {
@@ -70,6 +71,12 @@ WITHOUT = {
     "test_threads.py::test_a_free_threaded_interpreter_stays_without_its_gil": _NATIVE,
     "test_threads.py::test_other_interpreters_run_the_same_core_with_the_same_digest": (
         "PyPy has no other interpreters in a process"
+    ),
+    "test_threads.py::test_other_threads_run_while_much_is_hashed_or_planned": _NATIVE,
+    "test_threads.py::test_an_iterator_that_eight_threads_share_gives_every_step_once": _SHARED,
+    "test_threads.py::test_a_tally_that_eight_threads_share_counts_every_frame": _SHARED,
+    "test_errors.py::test_a_mistake_in_the_callers_own_index_is_shown": (
+        "PyPy words its own errors in another way"
     ),
     "test_batch.py::test_a_buffer_cannot_be_resized_while_a_batch_reads_it": (
         "PyPy lets a bytearray grow under a view of it"
