@@ -8,6 +8,7 @@ import os
 import sys
 import sysconfig
 from importlib.util import find_spec
+from typing import Any
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -58,7 +59,8 @@ class BuildCore(build_ext):
                 print(BANNER, file=sys.stderr, flush=True)
                 # the wheel has no compiled file, and its name must say so
                 self.distribution.ext_modules = []
-                self.get_finalized_command("bdist_wheel").root_is_pure = True
+                wheel: Any = self.get_finalized_command("bdist_wheel")
+                wheel.root_is_pure = True
             raise
 
 

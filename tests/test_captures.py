@@ -19,7 +19,6 @@ import io
 import json
 import os
 import re
-import tracemalloc
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from itertools import chain as concatenated
@@ -546,6 +545,8 @@ def test_a_cut_row_whose_frame_time_is_whole_is_counted_and_told(
 
 def peak(work: Callable[[], object]) -> int:
     """The most memory that Python objects took at once meanwhile, in bytes."""
+    import tracemalloc  # PyPy has none
+
     tracemalloc.start()
     try:
         work()

@@ -43,7 +43,10 @@ class Ticks:
         self.steps.append(step)
         if step.tick in self.verbs:
             verb = self.verbs[step.tick]
-            getattr(self.game, verb)() if isinstance(verb, str) else verb()
+            if isinstance(verb, str):
+                getattr(self.game, verb)()
+            else:
+                verb()
 
 
 def nothing(step: Step) -> None:

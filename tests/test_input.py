@@ -10,7 +10,6 @@ import copy
 import doctest
 import json
 import pickle
-import tracemalloc
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -1004,6 +1003,8 @@ def test_a_damaged_dict_is_a_value_error(damaged: object) -> None:
 
 def test_reading_a_tick_costs_what_is_written_however_many_actions_there_are() -> None:
     """A recording's header may name 70,000 actions; its ticks must not each pay for them."""
+    import tracemalloc  # PyPy has none
+
     neutral = TickInput.neutral([f"{number:05}" for number in range(70_000)])
     written = {"00007": [1, 0, 1, 0, 0]}
     tracemalloc.start()

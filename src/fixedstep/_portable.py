@@ -27,7 +27,7 @@ except ImportError:
     DIGESTS = "digests run in Python, as the C core was not compiled"
     _HALVES, _WHOLE = Struct("<II"), Struct("<Q")
 
-    def _fnv(state: int, data: bytes | memoryview) -> int:
+    def _fnv(state: int, data: bytes | bytearray | memoryview) -> int:
         """FNV-1a-64. The prime is 2**40 + 0x1b3, so each product of a half is below 2**63."""
         # unpacked from bytes: a shift of an integer of 64 bits would give two slow large integers
         low, high = _HALVES.unpack(_WHOLE.pack(state))
@@ -40,7 +40,7 @@ except ImportError:
 else:
     DIGESTS = "digests run in the C core"
 
-    def _fnv(state: int, data: bytes | memoryview) -> int:
+    def _fnv(state: int, data: bytes | bytearray | memoryview) -> int:
         """FNV-1a-64 by the C core."""
         pointer = data if type(data) is bytes else from_buffer(data)
         digest: int = lib.fs_hash_bytes(state, pointer, len(data))

@@ -92,17 +92,17 @@ def latencies(effort: Effort) -> Sample:
 
 
 def _frames(native_loop: type[reference.FrameLoop], count: int) -> dict[str, list[int]]:
-    start = Timestamp(time.monotonic_ns())
+    start = Timestamp(time.perf_counter_ns())
     fast, slow = native_loop(STEP, BUDGET, start), reference.FrameLoop(STEP, BUDGET, start)
     struct, through_cffi = native_through_cffi(start)
     pair: list[tuple[list[int], Call]] = [([], fast.begin_frame), ([], slow.begin_frame)]
     plain: list[int] = []
     deadline = int(start)
     for frame in range(count):
-        deadline = max(deadline + PACE, time.monotonic_ns())
-        while (left := deadline - time.monotonic_ns()) > 0:
+        deadline = max(deadline + PACE, time.perf_counter_ns())
+        while (left := deadline - time.perf_counter_ns()) > 0:
             time.sleep(left / 10**9)
-        now = Timestamp(time.monotonic_ns())
+        now = Timestamp(time.perf_counter_ns())
         for times, call in pair if frame % 2 else reversed(pair):
             times.append(_timed(call, now))
         plain.append(_timed(through_cffi, now))
