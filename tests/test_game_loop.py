@@ -734,7 +734,10 @@ class Script:
 
     def call(self, name: str, argument: Any, **when: Any) -> None:
         method = getattr(self.game, name)
-        method(**when) if argument is None else method(argument, **when)
+        if argument is None:
+            method(**when)
+        else:
+            method(argument, **when)
 
     def step(self, step: Step) -> None:
         if self.failing == self.ran:
@@ -856,7 +859,10 @@ def timed_run(seed: int, hz: int, make: Callable[..., GameLoop] = GameLoop) -> t
         if step.tick in in_ticks:
             name, argument = in_ticks[step.tick]
             method = getattr(game, name)
-            method() if argument is None else method(argument)
+            if argument is None:
+                method()
+            else:
+                method(argument)
 
     game = make(
         step,
@@ -880,7 +886,10 @@ def timed_run(seed: int, hz: int, make: Callable[..., GameLoop] = GameLoop) -> t
             if name == "exclude":  # up to its time from the frame before, whose time differs
                 continue
             method = getattr(game, name)
-            method(at=time) if argument is None else method(argument, at=time)
+            if argument is None:
+                method(at=time)
+            else:
+                method(argument, at=time)
         else:
             in_ticks[chance.randrange(100)] = (name, argument)
     at_rate(game, hz, 2)

@@ -359,7 +359,10 @@ def test_a_deflected_stick_is_blocked_by_a_cancel_until_it_rests() -> None:
 def test_an_axis_that_moved_and_rested_again_after_a_cancel_is_cancelled_all_the_same() -> None:
     controls = Input(axes=["walk"])
     for value in (0.8, None, 0, 0.8, 0):
-        controls.cancel() if value is None else controls.axis("walk", value)
+        if value is None:
+            controls.cancel()
+        else:
+            controls.axis("walk", value)
     assert controls._take()["walk"] == CANCEL
     assert controls._take().is_neutral
 
@@ -786,7 +789,10 @@ def test_a_button_is_what_a_plain_model_of_it_says(calls: list[str]) -> None:
             if where != "up":
                 where = "lost" if call == "cancel" or where == "lost" else "blocked"
             stopped = stopped or call == "stop"
-            controls.cancel() if call == "cancel" else controls._stop()
+            if call == "cancel":
+                controls.cancel()
+            else:
+                controls._stop()
         elif call == "go":
             stopped = False
             controls._go()

@@ -346,7 +346,10 @@ def test_what_was_reclaimed_while_a_batch_is_taken_is_not_in_it(how: str) -> Non
     inner: list[Completion] = []
 
     def is_current(ticket: Ticket) -> bool:
-        inner.extend(mailbox.take_batch()) if how == "another batch" else mailbox.shutdown()
+        if how == "another batch":
+            inner.extend(mailbox.take_batch())
+        else:
+            mailbox.shutdown()
         return True
 
     assert mailbox.take_batch(is_current) == ()

@@ -298,7 +298,8 @@ def _iterable_blocks(timestamps: Iterable[int]) -> Iterator[bytes]:
     start = 0
     while chunk := list(islice(items, BLOCK_FRAMES)):
         try:
-            block = array("Q", chunk)
+            # index, as PyPy's arrays take a Decimal
+            block = array("Q", list(map(operator.index, chunk)))
         except (TypeError, OverflowError):  # taken apart again, for an error that names the item
             block = array(
                 "Q", [timestamp(at, f"timestamps[{i}]") for i, at in enumerate(chunk, start)]

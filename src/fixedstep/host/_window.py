@@ -236,7 +236,10 @@ class Window:
         self._visible = visible
         self._grid = None
         if not self._run_in_background:
-            self.game.show() if visible else self.game.hide()
+            if visible:
+                self.game.show()
+            else:
+                self.game.hide()
 
     def _focus(self, focused: bool) -> None:
         """The window has the keyboard, or lost it: what is held will not be released here."""

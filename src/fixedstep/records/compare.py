@@ -213,8 +213,12 @@ def _given(one: RecordedTick, other: RecordedTick) -> Divergence | None:
 
 def _shown_part(what: str, given: RecordedTick) -> str:
     if what == "completions":
-        return str([(ticket.request, ticket.target, result, error and str(error))
-                    for ticket, result, error in given.completions])
+        return str(
+            [
+                (ticket.request, ticket.target, result, error and str(error))
+                for ticket, result, error in given.completions
+            ]
+        )
     return str(getattr(given, what))
 
 
@@ -231,23 +235,20 @@ def _outcome(one: TickRecord, other: TickRecord) -> Divergence | None:
     if one.root == other.root:
         return None
     sides = [run.root if run.digests is None else run.digests for run in (one, other)]
-    return _digest(tick, "", *sides) or Divergence(
-        tick, "", "digest", "", one.root, other.root
-    )
+    return _digest(tick, "", *sides) or Divergence(tick, "", "digest", "", one.root, other.root)
 
 
-def _digest(
-    tick: int, phase: str, one: int | Digests, other: int | Digests
-) -> Divergence | None:
+def _digest(tick: int, phase: str, one: int | Digests, other: int | Digests) -> Divergence | None:
     """The first difference of two digests, by name where both are by name."""
     if not isinstance(one, Mapping) or not isinstance(other, Mapping):
-        roots = [
-            root_digest(side) if isinstance(side, Mapping) else side for side in (one, other)
-        ]
+        roots = [root_digest(side) if isinstance(side, Mapping) else side for side in (one, other)]
         return None if roots[0] == roots[1] else Divergence(tick, phase, "digest", "", *roots)
     found = _first_path(one, other)
-    return None if found is None else Divergence(tick, phase, "digest", "/".join(found[0]),
-                                                 found[1], found[2])
+    return (
+        None
+        if found is None
+        else Divergence(tick, phase, "digest", "/".join(found[0]), found[1], found[2])
+    )
 
 
 def _first_path(one: Digests, other: Digests) -> tuple[list[str], Any, Any] | None:
@@ -261,9 +262,7 @@ def _first_path(one: Digests, other: Digests) -> tuple[list[str], Any, Any] | No
     return None
 
 
-def _last_ticks(
-    first: object, second: object, last_one: int, last_other: int
-) -> Divergence | None:
+def _last_ticks(first: object, second: object, last_one: int, last_other: int) -> Divergence | None:
     """The faults of two runs. One that ended before that tick, or whose end is missing, says
     nothing about it."""
     one, other = (getattr(run, "fault", None) for run in (first, second))

@@ -373,9 +373,7 @@ class LineReader:
     ) -> int:
         """A whole number in a range. JSON has some that are none: 1.0, 1e3, true."""
         if type(value) is not int or not low <= value <= high:
-            self.refuse(
-                f"{name} must be {unit} in {low} .. {high}, not {shown(value)}; {RESTORE}"
-            )
+            self.refuse(f"{name} must be {unit} in {low} .. {high}, not {shown(value)}; {RESTORE}")
         return value
 
     def digest(self, value: object, name: str) -> int:

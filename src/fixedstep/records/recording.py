@@ -189,8 +189,9 @@ def world_digests(world: Any) -> dict[str, Any]:
             f"{shown(found)}; return {{'player': StateHash().absorb_i64(self.x)}}"
         )
     if not found:
-        raise ValueError("digests() must return at least one digest; without one, no difference "
-                         "would be seen")
+        raise ValueError(
+            "digests() must return at least one digest; without one, no difference would be seen"
+        )
     return _plain_digests(found, DEEPEST_DIGESTS)
 
 
@@ -645,8 +646,7 @@ class Recording:
             messages,
             completions,
             tuple(
-                None if number is None else self._request(number, 1)
-                for number in parts["requests"]
+                None if number is None else self._request(number, 1) for number in parts["requests"]
             ),
             "closed" in line,
             reader.number(line["outbox_room"], "outbox_room") if "outbox_room" in line else None,
@@ -670,9 +670,7 @@ class Recording:
             check_recordable(decode(part), "a completion") for part in written[1:4]
         )
         error = None if written[4] is None else WorkFailed(written[4])
-        return Completion(
-            Ticket(self._request(written[0]), None, target, revision), result, error
-        )
+        return Completion(Ticket(self._request(written[0]), None, target, revision), result, error)
 
     def _end(self, line: dict[str, Any], expected: int) -> None:
         reader = self._reader
@@ -693,8 +691,9 @@ class Recording:
             given = None
             if "given" in end:
                 reader.fields(end["given"], "given", {"tick", "input"}, _GIVEN)
-                reader.number(end["given"]["tick"], "the tick of the fault", low=expected,
-                              high=expected)
+                reader.number(
+                    end["given"]["tick"], "the tick of the fault", low=expected, high=expected
+                )
                 given = self._given(end["given"])
             fault = FaultRecord(expected, names[0], names[1], given)
         reader.end()

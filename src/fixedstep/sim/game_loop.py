@@ -759,7 +759,10 @@ class GameLoop:
             self._fresh = True
         if stopped != self._stopped:
             self._stopped = stopped
-            self._time_stops() if stopped else self._time_runs()
+            if stopped:
+                self._time_stops()
+            else:
+                self._time_runs()
 
     def _fail(self, fault: Fault) -> None:
         self._fault = fault
