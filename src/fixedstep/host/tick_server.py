@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
+from .._arguments import nanos
 from ..time import Nanos, Timestamp, saturating_since
 from . import monotonic
 from ._game import DropNotice, game_of, session_of
@@ -20,8 +21,8 @@ _SECOND = 10**9
 _IDLE = Nanos(100_000_000)
 
 
-async def _asyncio_sleep(nanos: Nanos) -> None:
-    await asyncio.sleep(nanos / _SECOND)
+async def _asyncio_sleep(span: Nanos) -> None:
+    await asyncio.sleep(span / _SECOND)
 
 
 class TickServer:
@@ -57,7 +58,7 @@ class TickServer:
         """The game this server runs."""
         self.report: FrameReport | None = None
         """The report of the last frame, or None before the first."""
-        self._least_period = Nanos(int(least_period))
+        self._least_period = Nanos(nanos(least_period, "least_period"))
         self._drops = DropNotice(on_drop)
         self._clock = clock
         self._sleep = sleep
