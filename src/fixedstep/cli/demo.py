@@ -6,8 +6,8 @@ that ran the same number of steps of the same length have the same digest, on an
 
 Frames are paced at 60 a second whatever ``--hz`` is: frames belong to the screen, steps to the
 simulation, and keeping the two apart is what the library is for. It is a demonstration and no game
-loop: nothing is drawn but a line a second. ``--window`` opens another one, a ball in a window of a
-toolkit, which is in ``fixedstep.host.ball``; here is only the way to it.
+loop: nothing is drawn but a line a second. ``--window`` opens a ball in a window, which is in
+ball.py.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ _FRAMES_PER_SECOND = 60
 _LONGEST_SECONDS = 10**9
 _SECONDS, _STALL_MS = 3, 200
 _HZ, _WINDOW_HZ = 60, 20
+_WINDOW_STALL_MS = 600  # at 20 ticks a second 12 are due, and the budget is 5
 _TOOLKITS = ("pygame", "pyglet", "arcade")
 
 _METRE = 10**9
@@ -276,8 +277,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--stall-ms",
         type=_stall,
         metavar="MS",
-        help=f"length of the stall in milliseconds (default {_STALL_MS}; 0 for none), in a window "
-        "of the one that its S key makes",
+        help=f"length of the stall in milliseconds (default {_STALL_MS}; 0 for none); in a window of "
+        f"the one that the key S makes (default {_WINDOW_STALL_MS})",
     )
     parser.add_argument(
         "--window",
@@ -298,22 +299,25 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _in_window(arguments: argparse.Namespace) -> int:
     """Open the ball in a window; 2 where there is no toolkit or no display, and why."""
     import sys
-    from importlib import import_module
 
-    from ..host.ball.model import Ball
     from ..host.toolkits import MissingToolkit, NoDisplay
     from ..time import Rate
+    from .ball import Ball, open_screen
 
-    toolkit = arguments.window
     if arguments.record is not None:
         arguments.code = 2
         print("fixedstep: --record is for the demo without --window", file=sys.stderr)
         return 2
-    stall = _STALL_MS * _MILLISECOND if arguments.stall_ms is None else arguments.stall_ms
-    ball = Ball(stall=Nanos(stall), limit=arguments.seconds)
-    program = import_module(f"..host.ball.in_{toolkit}", __package__)
+    stall = arguments.stall_ms
     try:
-        program.play(ball, timestep=Rate(arguments.hz or _WINDOW_HZ), budget=arguments.budget)
+        ball = Ball(
+            open_screen(arguments.window),
+            stall=Nanos(_WINDOW_STALL_MS * _MILLISECOND if stall is None else stall),
+            limit=arguments.seconds,
+            rate=Rate(arguments.hz or _WINDOW_HZ),
+            budget=arguments.budget,
+        )
+        ball.play()
     except (MissingToolkit, NoDisplay) as error:
         arguments.code = 2
         print(f"fixedstep: {error}", file=sys.stderr)

@@ -17,13 +17,14 @@ from .real_time import RealTimeFactor
 if TYPE_CHECKING:
     from .arcade_window import ArcadeWindow
     from .pygame_window import PygameWindow
-    from .pyglet_window import PygletWindow
+    from .pyglet_window import KeyEvent, PygletWindow
     from .tick_server import TickServer
     from .toolkits import MissingToolkit, NoDisplay
 
 __all__ = [
     "ArcadeWindow",
     "FramePacer",
+    "KeyEvent",
     "MissingToolkit",
     "NoDisplay",
     "PacerReport",
@@ -38,6 +39,7 @@ __all__ = [
 
 _LATER = {
     "ArcadeWindow": "arcade_window",
+    "KeyEvent": "pyglet_window",
     "MissingToolkit": "toolkits",
     "NoDisplay": "toolkits",
     "PygameWindow": "pygame_window",

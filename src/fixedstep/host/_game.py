@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,15 @@ _QUIET = 5 * 10**9
 def game_of(game: GameLoop | Callable[..., object], options: dict[str, Any]) -> GameLoop:
     """The game to drive: the one given, or a `GameLoop` made of a step function and options.
 
-    Raises TypeError for options beside a game, which has its own.
+    Raises TypeError for options beside a game, which has its own, and for a coroutine function.
     """
+    if inspect.iscoroutinefunction(game) or inspect.iscoroutinefunction(
+        getattr(game, "__call__", None)  # noqa: B004 - the method itself is looked at
+    ):
+        raise TypeError(
+            f"step must be a plain function, not the coroutine function {shown(game)}; work that "
+            "waits belongs in a task, which posts its result"
+        )
     if not isinstance(game, GameLoop):
         return GameLoop(game, **options)
     if options:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import Alpha, FrameTiming, Rate
 from .._arguments import shown
+from ..sim.game_loop import SHOW_CURRENT
 from ..time import Nanos, Timestamp, saturating_since
 from . import monotonic
 from ._game import DropNotice, game_of, session_of
@@ -28,6 +29,8 @@ _TEN = Rate(10)
 _SECOND = 10**9
 #: The shortest frame: no display is faster, and a vsync that does not block would spin.
 _SHORTEST = Nanos(2_000_000)
+#: The longest without a rate of its own: a game of a tick a second still sees its keys.
+_LONGEST = Nanos(100_000_000)
 
 
 class Window:
@@ -39,8 +42,8 @@ class Window:
     frame with the session's input, to read devices. ``keys`` maps key codes of the toolkit to names
     of buttons. ``hotkey(event)`` sees events first; those for which it returns True go no further.
 
-    ``fps`` is the frame rate, a number or a `Rate`; None runs a frame for each tick, or for each
-    refresh of a window opened with vsync. ``hidden_fps`` is the rate while the window is minimised,
+    ``fps`` is the frame rate, a number or a `Rate`; None runs a frame for each tick (ten a second
+    for slower games, so that keys are seen), or for each refresh of a window opened with vsync. ``hidden_fps`` is the rate while the window is minimised,
     ``unfocused_fps`` while another window has the keyboard (None: no change). ``snap`` rounds frame
     times to the refresh of the display, True for the display's own rate or a `Rate`. A window with
     ``run_in_background=True`` keeps the game running while it is minimised. ``on_drop(report)`` is
@@ -52,7 +55,7 @@ class Window:
     def __init__(
         self,
         game: GameLoop | Callable[..., object],
-        draw: Callable[[Alpha], object] | None,
+        draw: Callable[[Alpha], object] | None = None,
         sample: Callable[[Input], object] | None = None,
         *,
         keys: Mapping[int, str] | None = None,
@@ -94,6 +97,7 @@ class Window:
         self._run_in_background = bool(run_in_background)
         self._drops = DropNotice(on_drop)
         self._clock = clock
+        self._sleep = sleep
         self._waiter = Waiter(clock=clock, sleep=sleep)
         self._vsync = False
         self._visible = True
@@ -137,8 +141,12 @@ class Window:
         return True
 
     def run(self) -> None:
-        """Run until the window is closed. Raises what the game and the handlers raise."""
-        self._open()
+        """Run until the window is closed.
+
+        Raises what the game and the handlers raise, and RuntimeError if the window was closed
+        before.
+        """
+        self._begin()
         try:
             while not self._closed:
                 target = self._target()
@@ -150,13 +158,29 @@ class Window:
 
     async def run_async(self) -> None:
         """`run` for an event loop, such as a browser's: it awaits between frames."""
-        self._open()
+        self._begin()
         try:
             while not self._closed:
-                await asyncio.sleep(self.wait() / _SECOND)
+                await self._pass(Nanos(0))
+                while left := self.wait():
+                    await self._pass(left)
                 self.run_frame()
         finally:
             self._leave()
+
+    async def _pass(self, span: Nanos) -> None:
+        """Let the event loop run for ``span`` nanoseconds, on the sleep that a test gave."""
+        if span and self._sleep is not monotonic.sleep:
+            self._sleep(span)
+            span = Nanos(0)
+        await asyncio.sleep(span / _SECOND)
+
+    def _begin(self) -> None:
+        if self._closed:
+            raise RuntimeError(
+                f"this {type(self).__name__} was closed; make another for a new window"
+            )
+        self._open()
 
     def close(self) -> None:
         """Close the window before the next frame. Asking again changes nothing."""
@@ -174,18 +198,24 @@ class Window:
 
     def _frame(self) -> None:
         self._pump()
-        if self._closing:
+        if self._closing or self._closed:
             return
+        before = self._started
+        if before is None:
+            if self.game.last is None and self._visible:
+                # The first picture can take long, to compile shaders say: time starts after it.
+                self._show(SHOW_CURRENT)
+            else:
+                self.game.exclude()
         if self._sample is not None:
             assert self._input is not None
             self._sample(self._input)
-        now = self._clock()
-        before, self._started = self._started, now
-        shown_at = now if self._snap is None else self._snap.snapped(now)
-        report = self.game.frame(shown_at)
+        first = before is None and self.game.last is None
+        now = self._started = self._clock()
+        report = self.game.frame(now if self._snap is None else self._snap.snapped(now))
         self.report = report
         self._drops.see(report, now)
-        drawn = self._visible and report.drawable
+        drawn = self._visible and report.drawable and not first
         if drawn:
             self._show(report.alpha)
         if before is not None:
@@ -196,21 +226,20 @@ class Window:
     def _target(self) -> Timestamp | None:
         """When the next frame starts; None for at once."""
         started = self._started
-        if started is None:
+        if started is None or self._closing or self._clock() < started:  # the clock went back
             return None
         rate = self._fps
         if not self._visible:
             rate = self._hidden_fps
         elif not self._focused and self._unfocused_fps is not None:
             rate = self._unfocused_fps
-        if rate is None:
-            due = None if self._vsync else self.game.next_due
-            if due is None and not self._vsync:
-                rate = _SIXTY  # a stopped game has no ticks to wait for, and is drawn all the same
-            else:
-                self._grid = None
-                return Timestamp(max(due or 0, started + _SHORTEST))
-        return self._on_grid(rate, started)
+        if rate is not None:
+            return self._on_grid(rate, started)
+        due = None if self._vsync else self.game.next_due
+        if due is None and not self._vsync:  # a stopped game has no ticks, and is drawn all the same
+            return self._on_grid(_SIXTY, started)
+        self._grid = None
+        return Timestamp(min(max(due or 0, started + _SHORTEST), started + _LONGEST))
 
     def _on_grid(self, rate: Rate, started: Timestamp) -> Timestamp:
         """The first target after the last frame of a grid that does not drift."""

@@ -1,63 +1,48 @@
-"""A window of arcade, which calls ``on_update`` and ``on_draw``.
-
-Left alone are its rates and ``on_fixed_update``. Its updates are an interval of pyglet's, with the
-faults of one (see pyglet_window.py). Its fixed updates run one more than ``fixed_frame_cap`` in a
-frame, and what is beyond the cap is never given up, so a long stall is played back at the cap for
-as long as it takes. Steps come from `FrameLoop` here, at most ``budget`` in a frame.
-
-It refuses to subclass ``arcade.Window``: a game has its own, or views.
-"""
+"""A window of arcade, driven frame by frame in place of ``arcade.run``."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..time import saturating_since
 from .pyglet_window import PygletWindow
 from .toolkits import load
 
-# How often arcade tries: ten times in the shortest frame there is. Far from a nanosecond, which a
-# float of seconds can no longer add to a clock that has run for a hundred days.
-_SECONDS_BETWEEN_CALLS = 1 / 10_000
+if TYPE_CHECKING:
+    from .. import Alpha
 
 
 class ArcadeWindow(PygletWindow):
-    """Runs a game in an ``arcade.Window``, which is a window of pyglet.
+    """Runs a game in ``window``, an ``arcade.Window``, with or without Views.
 
-    The arguments are `PacedWindow`'s. ``render`` takes the place of the window's ``on_draw`` and
-    begins with ``window.clear()``; the window's own ``on_update`` is called too. Open the window
-    with ``vsync=False``, which is arcade's default, or pass ``frames=None``; two that wait, wait
-    for each other.
+    The arguments are `PygletWindow`'s. In each frame ``on_update(delta_time)`` of the window and of
+    the current View is called once, with the seconds since the last frame, and the picture is drawn
+    once: ``draw(alpha)`` takes the place of the window's ``on_draw``, and then the View's
+    ``on_draw`` is called, for a menu or a score above the game. With ``draw=None``, ``on_draw`` of
+    the View and the window draw alone; ``report.alpha`` is where to draw between two ticks.
 
         window = arcade.Window(640, 360)
-        ArcadeWindow(world.step, draw, timestep=Rate(20)).run(window)
+        ArcadeWindow(step, draw, window=window, rate=Rate(60)).run()
+
+    A View that is shown while the game runs is given keys first, as ever in arcade.
     """
 
-    def run(self, window: Any) -> None:
-        """Run arcade's loop until ``window`` is closed.
+    def _open(self) -> None:
+        if self._pyglet is None:
+            load("arcade")
+            super()._open()
+            # arcade schedules its frames as soon as a window is made. Two loops would draw twice.
+            self._pyglet.clock.unschedule(self._window._dispatch_frame)
 
-        Handlers for ``on_update``, ``on_draw``, ``on_close``, ``on_hide`` and ``on_show`` are
-        pushed, and the window's rates are set so that the pacer decides. A handler that the game
-        pushes later comes first; its ``on_close`` refuses by returning True. Raises RuntimeError if
-        it was run to its end before.
-        """
-        self._refuse_if_closed()
-        arcade = load("arcade")
-        self._window = window
-        handlers = {
-            "on_update": self._update,
-            "on_draw": self._draw,
-            "on_close": self._request_close,
-            "on_hide": self._concealed,
-            "on_show": self._shown,
-        }
-        window.push_handlers(**handlers)
-        window.set_update_rate(_SECONDS_BETWEEN_CALLS)
-        window.set_draw_rate(_SECONDS_BETWEEN_CALLS)
-        try:
-            arcade.run()
-        finally:
-            # A window that was closed goes on calling on_update when the next one runs.
-            window.remove_handlers(**handlers)
+    def _pump(self) -> None:
+        before = self._started
+        super()._pump()
+        if not self._closed:
+            span = 0 if before is None else saturating_since(self._clock(), before)
+            self._window._dispatch_updates(span / 10**9)  # its clocks are moved by nothing public
 
-    def _update(self, delta_time: float) -> None:
-        self.begin_frame()
+    def _paint(self, alpha: Alpha) -> None:
+        super()._paint(alpha)
+        view = self._window.current_view
+        if self._draw is not None and view is not None:
+            view.on_draw()

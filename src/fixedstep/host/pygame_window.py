@@ -9,7 +9,11 @@ from ._window import Window
 from .toolkits import load
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .. import Alpha
+    from ..sim.game_loop import GameLoop
+    from ..sim.input import Input
 
 
 class PygameWindow(Window):
@@ -26,8 +30,16 @@ class PygameWindow(Window):
     ``pygame.time.Clock`` is not used: it waits and measures in whole milliseconds.
     """
 
-    def __init__(self, *arguments: Any, vsync: bool = False, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+    def __init__(
+        self,
+        game: GameLoop | Callable[..., object],
+        draw: Callable[[Alpha], object] | None = None,
+        sample: Callable[[Input], object] | None = None,
+        *,
+        vsync: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(game, draw, sample, **options)
         self._vsync = bool(vsync)
         self._pygame: Any = None
 

@@ -1,71 +1,126 @@
-"""A window of pyglet, whose own loop calls one function of this file as often as it can.
-
-Left alone are ``pyglet.clock``'s intervals. Those that were missed become one call, and the next is
-counted from now, so every late frame lowers the rate; the ``dt`` of a call is a float, and not
-always the time that passed. Waiting is the pacer's here, and ``dt`` is not looked at. Functions
-that the game schedules itself still run, between frames.
-
-It refuses to replace pyglet's event loop, which every other window of the program may run on.
-"""
+"""A window of pyglet, driven frame by frame in place of ``pyglet.app.run``."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .paced_window import PacedWindow
+from .. import Rate
+from ._window import Window
 from .toolkits import load
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-class PygletWindow(PacedWindow):
-    """Runs a game in a ``pyglet.window.Window``.
+    from .. import Alpha
+    from ..sim.game_loop import GameLoop
+    from ..sim.input import Input
 
-    The arguments are `PacedWindow`'s. ``render`` takes the place of the window's ``on_draw`` and
-    begins with ``window.clear()``. Open the window with ``vsync=False``, or pass ``frames=None``;
-    two that wait, wait for each other.
 
-        window = pyglet.window.Window(640, 360, vsync=False)
-        PygletWindow(world.step, draw, timestep=Rate(20)).run(window)
+class KeyEvent(NamedTuple):
+    """A key of a pyglet or arcade window, as ``hotkey`` is given it.
+
+    >>> KeyEvent(symbol=112, modifiers=0, pressed=True).symbol == ord("p")
+    True
     """
 
-    def run(self, window: Any) -> None:
-        """Run pyglet's loop until ``window`` is closed.
+    symbol: int
+    """The key: ``pyglet.window.key.P`` and so on."""
+    modifiers: int
+    """The modifiers held with it: ``pyglet.window.key.MOD_SHIFT`` and so on, added up."""
+    pressed: bool
+    """Whether the key went down; else it went up."""
 
-        Handlers for ``on_draw``, ``on_close``, ``on_hide`` and ``on_show`` are pushed. A handler
-        that the game pushes later comes first; its ``on_close`` refuses by returning True. Raises
-        RuntimeError if it was run to its end before.
-        """
-        self._refuse_if_closed()
-        pyglet = load("pyglet")
+
+class PygletWindow(Window):
+    """Runs a game in ``window``, a ``pyglet.window.Window``.
+
+    The other arguments are `Window`'s. ``draw(alpha)`` takes the place of the window's ``on_draw``
+    and begins with ``window.clear()``; with ``draw=None``, ``on_draw`` draws. The flip comes after
+    it. ``hotkey`` is called with a `KeyEvent`.
+
+        window = pyglet.window.Window(640, 360)
+        PygletWindow(step, draw, window=window, rate=Rate(60)).run()
+
+    ``pyglet.app.run`` is not used. Functions scheduled on ``pyglet.clock`` are called once per
+    frame. Whether the window waits for the display is read from ``window.vsync``.
+
+    Handlers that the game pushes after this object was made are called first, and one that returns
+    True keeps the event from it: an ``on_close`` to keep the window open, for example.
+    """
+
+    def __init__(
+        self,
+        game: GameLoop | Callable[..., object],
+        draw: Callable[[Alpha], object] | None = None,
+        sample: Callable[[Input], object] | None = None,
+        *,
+        window: Any,
+        **options: Any,
+    ) -> None:
+        super().__init__(game, draw, sample, **options)
         self._window = window
-        window.push_handlers(
-            on_draw=self._draw,
-            on_close=self._request_close,
-            on_hide=self._concealed,
-            on_show=self._shown,
-        )
-        pyglet.clock.schedule(self._frame)
-        try:
-            pyglet.app.run(interval=None)
-        finally:
-            pyglet.clock.unschedule(self._frame)
+        self._pyglet: Any = None
+        self._handlers: dict[str, Callable[..., object]] = {
+            "on_close": self._on_close,
+            "on_hide": lambda: self._see(False),
+            "on_show": lambda: self._see(True),
+            "on_activate": lambda: self._focus(True),
+            "on_deactivate": lambda: self._focus(False),
+            "on_key_press": lambda symbol, modifiers: self._on_key(symbol, modifiers, True),
+            "on_key_release": lambda symbol, modifiers: self._on_key(symbol, modifiers, False),
+        }
 
-    def _frame(self, dt: float) -> None:
-        self.begin_frame()
-        if self._window.context is not None and not self.binding.dormant:
-            self._draw_and_flip()
+    def _open(self) -> None:
+        if self._pyglet is not None:
+            return
+        self._pyglet = load("pyglet")
+        self._window.push_handlers(**self._handlers)
+        # Outside pyglet's own loop a window queues what it dispatches, on_draw for one; its loop
+        # ends that in the same way.
+        self._window._enable_event_queue = False
+        refresh = getattr(self._window.screen.get_mode(), "rate", None)
+        self._start_snap(Rate(round(refresh)) if refresh else None)
 
-    def _draw(self) -> bool:
-        self.binding.draw()
-        return True  # handled: the window's own on_draw would draw over it
-
-    def _draw_and_flip(self) -> None:
-        self._window.draw(0.0)
+    def _leave(self) -> None:
+        if self._pyglet is not None:
+            self._window.remove_handlers(**self._handlers)
+            self._pyglet = None
 
     def _pump(self) -> None:
-        # The loop has delivered what came before the wait; this is what came in it. A window that
-        # the game closed itself has no context and no events; the loop is about to end.
-        if self._window.context is not None:
-            self._window.dispatch_events()
+        self._open()
+        window, pyglet = self._window, self._pyglet
+        pyglet.clock.tick()
+        pyglet.app.platform_event_loop.dispatch_posted_events()
+        if window.context is not None:
+            self._vsync = bool(window.vsync)
+            window.switch_to()
+            window.dispatch_events()
+        self._closed = window.context is None  # the game has closed it
+
+    def _show(self, alpha: Alpha) -> None:
+        window = self._window
+        if window.context is None:  # a tick has closed it
+            return
+        window.switch_to()
+        self._paint(alpha)
+        if window.context is not None:
+            window.flip()
+
+    def _paint(self, alpha: Alpha) -> None:
+        if self._draw is not None:
+            self._draw(alpha)
+        else:
+            self._window.dispatch_event("on_draw")
 
     def _close(self) -> None:
         self._window.close()
+
+    def _on_close(self) -> bool:
+        self.close()
+        return True  # the window's own handler would close it within the frame
+
+    def _on_key(self, symbol: int, modifiers: int, pressed: bool) -> bool:
+        if self._takes(KeyEvent(symbol, modifiers, pressed)):
+            return True
+        self._key(symbol, pressed)
+        return False

@@ -6,14 +6,13 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from .._arguments import shown
+from .._arguments import nanos
 from ..time import Nanos, Timestamp, saturating_since
 from . import monotonic
 from ._game import DropNotice, game_of, session_of
-from .monotonic import Waiter
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from ..sim.game_loop import FrameReport, GameLoop
     from ..sim.recordable import Recordable
@@ -23,8 +22,8 @@ _SECOND = 10**9
 _IDLE = Nanos(100_000_000)
 
 
-async def _asyncio_sleep(nanos: Nanos) -> None:
-    await asyncio.sleep(nanos / _SECOND)
+async def _asyncio_sleep(span: Nanos) -> None:
+    await asyncio.sleep(span / _SECOND)
 
 
 class TickServer:
@@ -56,21 +55,15 @@ class TickServer:
         sleep: Callable[[Nanos], Awaitable[object]] = _asyncio_sleep,
         **game_loop: Any,
     ) -> None:
-        if asyncio.iscoroutinefunction(game):
-            raise TypeError(
-                f"step must be a plain function, not the coroutine function {shown(game)}; work "
-                "that waits belongs in a task, which posts its result"
-            )
         self.game: GameLoop = game_of(game, game_loop)
         """The game this server runs."""
         self.report: FrameReport | None = None
         """The report of the last frame, or None before the first."""
-        self._least_period = Nanos(int(least_period))
+        self._least_period = Nanos(nanos(least_period, "least_period"))
         self._drops = DropNotice(on_drop)
         self._clock = clock
         self._sleep = sleep
-        self._waiter = Waiter(spin=Nanos(0), clock=clock)
-        self._running = self._stopping = False
+        self._running = self._stopping = self._waking = False
         self._sleeping: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -79,16 +72,30 @@ class TickServer:
         session_of(self.game, "post").post(message, at)
 
     def stop(self) -> None:
-        """End `run` before its next tick, from any thread. Messages that wait are kept."""
+        """End `run` before its next tick, from any thread. Messages that wait are kept.
+
+        Within a tick, the other ticks of its frame are abandoned. A server that does not run is not
+        changed.
+        """
         self._stopping = True
         self._wake()
+        try:
+            if asyncio.get_running_loop() is self._loop:
+                self.game.end_frame()
+        except RuntimeError:  # called from a thread without an event loop
+            pass
 
-    async def run(self) -> None:
+    def run(self) -> Coroutine[Any, Any, None]:
         """Run until `stop`. Called again, it goes on; the time in between is excluded.
 
         Raises what a tick of a plain step function raises, and RuntimeError while it runs already.
         A session that is faulted goes on without ticks until it is given a new world.
         """
+        if not self._running:
+            self._stopping = False  # a stop is for the run that was last asked for
+        return self._run()
+
+    async def _run(self) -> None:
         if self._running:
             raise RuntimeError("this server runs already; stop it and await its run first")
         self._running = True
@@ -98,30 +105,33 @@ class TickServer:
         started = None
         try:
             while not self._stopping:
-                await self._until(self._target(started))
-                if self._stopping:
-                    break
+                if not await self._reached(started) or self._stopping:
+                    continue
                 started = self._clock()
                 self.report = report = self.game.frame(started)
                 self._drops.see(report, started)
         finally:
-            self._running = self._stopping = False
-            self.game._wake = None
+            self._running = False
+            self._loop = self.game._wake = None
 
-    def _target(self, started: Timestamp | None) -> Timestamp:
-        now = self._clock()
-        if started is None:
-            return now
+    def _target(self, started: Timestamp | None) -> Timestamp | None:
+        """When the next frame starts; None for at once."""
+        if started is None or self._clock() < started:  # the clock went back
+            return None
         due = self.game.next_due
         if due is None:
-            return Timestamp(now + _IDLE)
+            return Timestamp(started + _IDLE)
         return Timestamp(max(due, started + self._least_period))
 
-    async def _until(self, target: Timestamp) -> None:
-        """Let others run until the target, at least once, and until something wakes the game."""
+    async def _reached(self, started: Timestamp | None) -> bool:
+        """Let others run until the next frame starts, at least once. False if something woke the
+        game first, which may have changed when that is."""
         assert self._sleeping is not None
+        self._waking = False
         self._sleeping.clear()
-        left = saturating_since(target, self._clock())
+        if self._stopping:  # by another thread, since the last look
+            return False
+        left = self._left(started)
         while True:
             asleep = asyncio.ensure_future(self._sleep(left))
             woken = asyncio.ensure_future(self._sleeping.wait())
@@ -132,14 +142,20 @@ class TickServer:
             finally:
                 for task in (asleep, woken):
                     task.cancel()
-            if self._sleeping.is_set():
-                return
-            left = saturating_since(target, self._clock())
+            left = self._left(started)
             if not left:
-                return
+                return True
+            if self._sleeping.is_set():
+                return False
+
+    def _left(self, started: Timestamp | None) -> Nanos:
+        target = self._target(started)
+        return Nanos(0) if target is None else saturating_since(target, self._clock())
 
     def _wake(self) -> None:
         loop, sleeping = self._loop, self._sleeping
-        if loop is not None and sleeping is not None and self._running:
-            with suppress(RuntimeError):  # the event loop is closed
-                loop.call_soon_threadsafe(sleeping.set)
+        if self._waking or loop is None or sleeping is None:
+            return
+        self._waking = True  # many posts from other threads wake once
+        with suppress(RuntimeError):  # the event loop is closed
+            loop.call_soon_threadsafe(sleeping.set)
