@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixedstep import FrameTiming, Nanos
-from fixedstep.captures import analyze_one, read
+from fixedstep.captures import analyze, read
 from fixedstep.cli import fleet, main
-from fixedstep.cli.page import Page
+from fixedstep.cli.layout import Page
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -180,12 +180,12 @@ def test_a_terminal_with_rich_gets_the_same_words_and_numbers(
 
 def test_a_terminal_with_rich_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     needs("rich")
-    from fixedstep.captures import Settings
+    from fixedstep.captures import AnalysisSettings
 
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("TERM", "xterm-256color")
-    results = fleet.analyze_all([str(MADE / "ragged.csv")] * 3, Settings(), 1)
+    results = fleet.analyze_all([str(MADE / "ragged.csv")] * 3, AnalysisSettings(), 1)
     assert len(results) == 3
     assert "captures" in terminal.getvalue()
     assert "100%" in terminal.getvalue()
@@ -211,19 +211,19 @@ def test_a_cluster_merges_a_folder_exactly(source: Path) -> None:
         with distributed.Client(
             n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
         ):
-            found = example.analyze(paths, partitions=5)
+            found = example.analyze_fleet(paths, partitions=5)
     finally:
         del sys.modules["fleet_dask"]
     every = FrameTiming()
-    readable = [path for path in paths if "error" not in analyze_one(path)]
+    readable = [path for path in paths if "error" not in analyze(path)]
     for path in readable:
-        for group in read(path).groups:
-            for delta in group.deltas:
+        for group in read(path).streams:
+            for delta in group.frame_times:
                 every.record(Nanos(delta), True)
     assert found.frame_times == every
     assert every.count > 30
     assert found.captures == len(readable) > 10
     assert len(found.refused) == len(paths) - len(readable) == 4
-    plans = [g["schedules"][0] for path in readable for g in analyze_one(path)["groups"]]
+    plans = [g["schedules"][0] for path in readable for g in analyze(path)["streams"]]
     assert found.steps == sum(plan["steps"] for plan in plans) > 20
     assert found.dropped == sum(plan["dropped"] for plan in plans) > 0

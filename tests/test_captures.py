@@ -31,10 +31,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixedstep import Nanos, Rate, StepBudget, Timestamp, Timestep
-from fixedstep.captures import Capture, CaptureError, Group, Spans, json_stream, read
+from fixedstep import Nanos, Rate, StepBudget, Timestep
+from fixedstep.captures import Capture, CaptureError, Stream, json_stream, read
 from fixedstep.captures import capture as capture_module
 from fixedstep.captures.analysis import histogram, merged
+from fixedstep.captures.capture import FrameTimes
 from fixedstep.captures.decimal_text import UNITS, nanoseconds
 from fixedstep.captures.json_stream import Cursor
 from fixedstep.captures.source import Source
@@ -56,8 +57,8 @@ COLUMNS = b"Application,ProcessID,SwapChainAddress,MsBetweenPresents,Dropped\n"
 ROW = b"orbit.exe,71,0xA1,16.5,0\n"
 
 
-def group_of(*deltas: int) -> Group:
-    return Group("orbit.exe", "71", "swap chain 0xA1", Spans(deltas))
+def group_of(*deltas: int) -> Stream:
+    return Stream("orbit.exe", "71", "swap chain 0xA1", FrameTimes(deltas))
 
 
 @pytest.fixture
@@ -74,8 +75,8 @@ def made(tmp_path: Path) -> Callable[[bytes], Capture]:
 
 def deltas_of(capture: Capture) -> dict[tuple[str, str, str], list[int]]:
     return {
-        (g.application, g.process_id, g.stream.removeprefix("swap chain ")): list(g.deltas)
-        for g in capture.groups
+        (g.application, g.process_id, g.name.removeprefix("swap chain ")): list(g.frame_times)
+        for g in capture.streams
     }
 
 
@@ -92,7 +93,7 @@ def test_frames_are_grouped_by_application_process_and_swap_chain_in_file_order(
         ("orbit.exe", "71", "0x00000000000000B2"): [8_300_000],
         ("comet.exe", "72", "0x00000000000000A1"): [],
     }
-    assert [g.stream[-2:] for g in capture.groups] == ["A1", "B2", "A1"]
+    assert [g.name[-2:] for g in capture.streams] == ["A1", "B2", "A1"]
     assert capture.warnings == ()
 
 
@@ -251,7 +252,7 @@ def test_a_plain_column_is_read_in_the_unit_that_is_told(unit: str, deltas: list
     capture = read(MADE / "column.txt", unit)
     assert set(UNITS) == {"s", "ms", "us", "ns"}
     assert (capture.format, capture.rows) == ("column of numbers", 3)
-    assert list(capture.groups[0].deltas) == deltas
+    assert list(capture.streams[0].frame_times) == deltas
 
 
 def test_a_plain_column_without_a_unit_is_refused(made: Callable[[bytes], Capture]) -> None:
@@ -282,7 +283,7 @@ def test_a_column_that_is_none_is_refused(
 def test_a_last_number_that_may_be_cut_is_left_out_and_told(tmp_path: Path) -> None:
     (tmp_path / "column").write_bytes(b"16.7\n16.6")
     capture = read(tmp_path / "column", "ms")
-    assert list(capture.groups[0].deltas) == [16_700_000]
+    assert list(capture.streams[0].frame_times) == [16_700_000]
     assert "line 2, the last" in capture.warnings[0]
 
 
@@ -495,7 +496,7 @@ def test_what_cannot_be_read_exactly_is_refused_with_the_file_and_the_reason(
 def test_the_largest_frame_time_of_64_bits_is_read(made: Callable[[bytes], Capture]) -> None:
     """The neighbour of a refused case: without it the range check could refuse everything."""
     capture = made(COLUMNS + ROW + b"orbit.exe,71,0xA1,18446744073709.551615,0\n")
-    assert list(capture.groups[0].deltas) == [U64_MAX]
+    assert list(capture.streams[0].frame_times) == [U64_MAX]
 
 
 def test_a_missing_file_and_a_folder_are_the_systems_own_errors(tmp_path: Path) -> None:
@@ -510,14 +511,14 @@ def test_a_name_in_an_old_code_page_is_shown_and_does_not_stop_the_reading(
 ) -> None:
     row = b"K\xfcche.exe,71,0xA1,16.5,0\n"
     capture = made(COLUMNS + row + row + row.replace(b"\xfc", b"\xe4"))
-    assert [g.application for g in capture.groups] == ["K\\xfcche.exe", "K\\xe4che.exe"]
+    assert [g.application for g in capture.streams] == ["K\\xfcche.exe", "K\\xe4che.exe"]
 
 
 def test_the_tail_of_zero_bytes_that_a_crash_leaves_is_told(
     made: Callable[[bytes], Capture],
 ) -> None:
     capture = made(COLUMNS + ROW + ROW + b"orbit.exe,71,0xA1,17.5,0" + bytes(900))
-    assert list(capture.groups[0].deltas) == [16_500_000, 17_500_000]
+    assert list(capture.streams[0].frame_times) == [16_500_000, 17_500_000]
     assert "line 4, the last, ends in zero bytes" in capture.warnings[0]
 
 
@@ -526,9 +527,9 @@ def test_a_last_frame_time_that_may_be_cut_is_left_out_and_told(
 ) -> None:
     columns = COLUMNS.replace(b",Dropped", b"")
     row = ROW.replace(b",0\n", b"\n")
-    assert list(made(columns + row + row).groups[0].deltas) == [16_500_000]
+    assert list(made(columns + row + row).streams[0].frame_times) == [16_500_000]
     capture = made(columns + row + row + row[:-2])
-    assert list(capture.groups[0].deltas) == [16_500_000]
+    assert list(capture.streams[0].frame_times) == [16_500_000]
     assert "line 4, the last, has no line end" in capture.warnings[0]
 
 
@@ -537,7 +538,7 @@ def test_a_cut_row_whose_frame_time_is_whole_is_counted_and_told(
 ) -> None:
     columns, row = COLUMNS[:-1] + b",Mode\n", ROW[:-1] + b",Flip\n"
     capture = made(columns + row + row + row[: -len(b",Flip\n")])
-    assert list(capture.groups[0].deltas) == [16_500_000, 16_500_000]
+    assert list(capture.streams[0].frame_times) == [16_500_000, 16_500_000]
     assert "line 4 is cut off after 5 of 6 fields" in capture.warnings[0]
 
 
@@ -635,8 +636,8 @@ def test_a_file_of_four_times_the_length_takes_no_more_memory(
 
         def reading() -> None:
             capture = read(path, "ms" if form == "column" else None)
-            assert capture.groups[0].frames == rows
-            assert capture.groups[0].percentile(50) == 16_500_000
+            assert capture.streams[0].frames == rows
+            assert capture.streams[0].percentile(50) == 16_500_000
 
         return peak(reading)
 
@@ -796,23 +797,23 @@ def test_numbers_in_many_blocks_are_read_back_in_order_and_sorted(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(capture_module, "BLOCK", block * at_once)
         patch.setattr(capture_module, "_MERGED_AT_ONCE", at_once)
-        spans = Spans(numbers)
+        spans = FrameTimes(numbers)
         blocks = [list(part) for part in spans.blocks()]
         assert list(concatenated.from_iterable(blocks)) == numbers
         assert all(len(part) <= block * at_once for part in blocks)
         assert list(spans.ordered()) == sorted(numbers)
         assert (len(spans), spans.total) == (len(numbers), sum(numbers))
-        group = Group("", "", "", Spans(number // 64 for number in numbers))
+        group = Stream("", "", "", FrameTimes(number // 64 for number in numbers))
         shorter = [number // 64 for number in numbers]
         assert list(group.timestamps()) == list(accumulate(shorter))
-        assert list(group.deltas) == shorter
+        assert list(group.frame_times) == shorter
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=400), st.integers(1, 999))
 def test_the_worst_frames_are_the_longest_and_at_least_one(
     deltas: list[int], permille: int
 ) -> None:
-    (found,) = group_of(*deltas).figures((), (Fraction(permille, 10),))[1]
+    (found,) = group_of(*deltas)._ranked((), (Fraction(permille, 10),))[1]
     count = max(-(-len(deltas) * permille // 1000), 1)
     assert found == (count, sum(sorted(deltas)[-count:]))
 
@@ -834,7 +835,7 @@ def test_a_group_without_frame_times_has_no_percentile_but_has_figures() -> None
 
 
 def test_frame_times_cannot_be_written_to() -> None:
-    deltas = read(MADE / "presentmon-1.csv").groups[0].deltas
+    deltas = read(MADE / "presentmon-1.csv").streams[0].frame_times
     with pytest.raises(TypeError):
         deltas[0] = 1
     assert deltas[0] == 16_000_100
@@ -985,16 +986,16 @@ def captures() -> Path:
     return folder
 
 
-def chain(capture: Capture, swap_chain: str) -> Group:
-    (group,) = (g for g in capture.groups if g.stream.endswith(swap_chain))
+def chain(capture: Capture, swap_chain: str) -> Stream:
+    (group,) = (g for g in capture.streams if g.name.endswith(swap_chain))
     return group
 
 
 def schedule(
-    core: Core, group: Group, timestep: Timestep | Rate, budget: int
+    core: Core, group: Stream, timestep: Timestep | Rate, budget: int
 ) -> tuple[int, int, int, int, int]:
     """Steps, dropped, frames without a step, largest due, remainder."""
-    loop = core.FrameLoop(timestep, StepBudget(budget), start=Timestamp(0))
+    loop = core.FrameLoop(timestep, StepBudget(budget), start=0)
     plans = list(loop.begin_frames(group.timestamps()))
     return (
         sum(plan.step_count for plan in plans),
@@ -1032,7 +1033,7 @@ def test_the_command_prints_the_figures_of_a_real_capture(
     def figures(*options: str) -> dict[str, Any]:
         assert main(["analyze", str(captures / real.file), "--json", *options]) == 0
         (file,) = json.loads(capsys.readouterr().out)["files"]
-        (found,) = (g for g in file["groups"] if g["stream"].endswith(real.swap_chain))
+        (found,) = (g for g in file["streams"] if g["name"].endswith(real.swap_chain))
         (plan,) = found.pop("schedules")
         return {**found, **plan}
 
@@ -1054,18 +1055,18 @@ def test_the_command_prints_the_figures_of_a_real_capture(
 def test_one_nanosecond_less_in_a_real_capture_shows(captures: Path, core: Core) -> None:
     """The negative control of the table: it would not agree with other frame times."""
     real = REAL[1]
-    deltas = list(chain(read(captures / real.file), real.swap_chain).deltas)
+    deltas = list(chain(read(captures / real.file), real.swap_chain).frame_times)
     deltas[0] -= 1
     assert schedule(core, group_of(*deltas), Timestep.HZ_60, 5) == (152, 50, 1, 25, 3_526_465)
 
 
 def test_semicolons_and_decimal_commas_of_a_converted_capture(captures: Path, core: Core) -> None:
     name = "DERIVED-presentmon-farcry-semicolon-decimalcomma-bom-crlf.csv"
-    (group,) = read(captures / name).groups
+    (group,) = read(captures / name).streams
     assert (group.frames, group.total) == (119, 2_105_059_000)
     assert schedule(core, group, Timestep.HZ_60, 5)[:4] == (126, 0, 11, 5)
-    original = read(captures / "presentmon-1.3-farcry-simple.csv").groups[0]
-    assert list(group.deltas) == list(original.deltas[:119])
+    original = read(captures / "presentmon-1.3-farcry-simple.csv").streams[0]
+    assert list(group.frame_times) == list(original.frame_times[:119])
 
 
 MADE_FOR_FORMATS = [
@@ -1094,7 +1095,7 @@ def test_a_made_capture_gives_what_is_expected_of_it(name: str, captures: Path, 
         assert word in str(caught.value)
         assert word.split()[0] in expected["error"]
         return
-    groups = read(captures / "made" / name).groups
+    groups = read(captures / "made" / name).streams
     runs = expected.get("runs", [expected])
     assert len(groups) == len(runs)
     for group, run in zip(groups, runs, strict=True):
@@ -1165,7 +1166,7 @@ def test_the_lines_for_a_game_on_the_page_run(
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     monkeypatch.chdir(tmp_path)
     exec(code, {})
-    assert read(tmp_path / "stutter.trace").groups[0].total == 16_000_000
+    assert read(tmp_path / "stutter.trace").streams[0].total == 16_000_000
 
 
 def test_a_comma_in_the_name_of_a_program_moves_no_column(made: Callable[[bytes], Capture]) -> None:
@@ -1173,9 +1174,9 @@ def test_a_comma_in_the_name_of_a_program_moves_no_column(made: Callable[[bytes]
     another one was read as the frame time, without a word."""
     rows = b"".join(b"Papers, Please.exe,42,0x1A,%d.5,0\n" % ms for ms in (16, 17, 18))
     capture = made(COLUMNS + rows)
-    assert capture.groups[0].application == "Papers, Please.exe"
-    assert (capture.groups[0].process_id, capture.rows) == ("42", 3)
-    assert list(capture.groups[0].deltas) == [17_500_000, 18_500_000]
+    assert capture.streams[0].application == "Papers, Please.exe"
+    assert (capture.streams[0].process_id, capture.rows) == ("42", 3)
+    assert list(capture.streams[0].frame_times) == [17_500_000, 18_500_000]
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ MIB = 1 << 20
 _CHILD = """
 import sys
 import fixedstep.captures.formats, fixedstep.records.trace, fixedstep.sim.replay
-import fixedstep.cli.fleet, fixedstep.cli.layout, fixedstep.cli.page, json, csv, decimal, tempfile
+import fixedstep.cli.fleet, fixedstep.cli.layout, fixedstep.cli.layout, json, csv, decimal, tempfile
 from fixedstep import reference
 from fixedstep.cli import main
 
@@ -358,7 +358,7 @@ def test_an_event_of_many_megabytes_is_read_over_and_the_frame_in_it_counts(host
     outcome = run("analyze", "--json", str(hostile))
     (found,) = json.loads(outcome.out)["files"]
     assert (outcome.code, outcome.error) == (0, "")
-    assert [(group["frames"], group["sum_ns"]) for group in found["groups"]] == [(1, 17_500_000)]
+    assert [(group["frames"], group["sum_ns"]) for group in found["streams"]] == [(1, 17_500_000)]
 
 
 @pytest.mark.parametrize("filler", [b"{},", b"[],", b"1,", b'"a",', b"[[1]],", b"1.5e3,", b"null,"])
@@ -631,7 +631,7 @@ def test_more_frames_than_may_be_are_refused(
         (TRACE, FRAME, b""),
     ):
         hostile.write_bytes(begin + row * 100 + end)
-        assert read(hostile).groups[0].frames in (99, 100)
+        assert read(hostile).streams[0].frames in (99, 100)
         hostile.write_bytes(begin + row * 101 + end)
         with pytest.raises(CaptureError, match="more than 100 frames"):
             read(hostile)

@@ -2,25 +2,27 @@
 
 `read` takes a capture, in one of the formats it knows, and gives the frame times of each stream of
 frames in it. A file in any other format is refused with what was looked for and what was found:
-frame times read by guess look like frame times. `analyze_one` says what a schedule would have made
-of them. `fixedstep.records.Recorder` writes the traces of a running game.
+frame times read by guess look like frame times. `analyze` says what a schedule would have made
+of them. `Recorder` writes the traces of a running game, and `fixedstep.records.trace` is their
+format.
 
 No file here reads a clock.
 """
 
 from __future__ import annotations
 
-from .analysis import Settings, analyze_one, histogram, merged
-from .capture import Capture, CaptureError, Group, Spans
+from .analysis import AnalysisSettings, analyze, histogram, merged
+from .capture import Capture, CaptureError, Gap, Gaps, Stream
 from .formats import read
 
 __all__ = [
+    "AnalysisSettings",
     "Capture",
     "CaptureError",
-    "Group",
-    "Settings",
-    "Spans",
-    "analyze_one",
+    "Gap",
+    "Gaps",
+    "Stream",
+    "analyze",
     "histogram",
     "merged",
     "read",

@@ -15,11 +15,13 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .collector import quoted
 from .limits import DEEPEST, LARGEST_VALUE
-from .source import Source, shown
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
+
+    from .source import Source
 
 _PIECE = 1 << 16
 
@@ -33,6 +35,8 @@ _NESTING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\]]', re.DOTALL)
 _UNCOUNTED = 2_000
 _NUMBER_TAIL = re.compile(r"[0-9eE.+-]*")
 _STRING_MARK = re.compile(r'["\\]')
+#: What is in no number: strings, brackets, and letters but that of an exponent.
+_NO_NUMBER = re.compile(r'["{}\[\]a-df-zA-DF-Z]')
 _TOO_LARGE = object()
 
 
@@ -40,6 +44,21 @@ class Number(str):
     """A number, as its text."""
 
     __slots__ = ()
+
+
+class Object(dict[str, Any]):
+    """An object."""
+
+    twice = ""
+    """A key that is there more than once; empty if there is none."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Object:
+    found = Object(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        found.twice = next(key for key in keys if keys.count(key) > 1)
+    return found
 
 
 class Cursor:
@@ -55,7 +74,10 @@ class Cursor:
         self._passed = 0
         self._brackets = 0
         self._decoder = json.JSONDecoder(
-            parse_float=Number, parse_int=Number, parse_constant=Number
+            parse_float=Number,
+            parse_int=Number,
+            parse_constant=Number,
+            object_pairs_hook=_object,
         )
 
     def _more(self) -> bool:
@@ -78,7 +100,7 @@ class Cursor:
     def damaged(self, looked_for: str) -> NoReturn:
         """Refuse the text for what stands here."""
         found = self._text[self._at : self._at + 60]
-        what = f"found {shown(found)}" if found else "the text ends"
+        what = f"found {quoted(found)}" if found else "the text ends"
         self._refuse(
             f"is no whole JSON: looked for {looked_for} at character {self._passed + self._at}, "
             f"{what}; export the capture again"
@@ -118,12 +140,14 @@ class Cursor:
             return value
         if self.next() != "{":
             self._too_large()
-        found = {}
+        found = Object()
         for key in self.members():
-            if key in names:
-                found[key] = self.value()
-            else:
+            if key not in names:
                 self.skip()
+                continue
+            if key in found:
+                found.twice = key
+            found[key] = self.value()
         return found
 
     def _value(self) -> Any:
@@ -178,6 +202,37 @@ class Cursor:
             return
         while True:
             yield
+            if self.next() == "]":
+                self._at += 1
+                return
+            self._take(",")
+
+    def numbers(self) -> Iterator[list[str] | tuple[Any]]:
+        """The elements of the array here: lists of texts, which are its numbers if it holds nothing
+        else, as far as they were read; and each other element by itself, as `value` gives it."""
+        self._take("[")
+        if self.next() == "]":
+            self._at += 1
+            return
+        while True:
+            self.next()
+            end = self._text.find("]", self._at)
+            ended = end >= 0
+            if not ended:
+                end = self._text.rfind(",", self._at)
+            piece = self._text[self._at : max(end, self._at)]
+            if piece and not _NO_NUMBER.search(piece):
+                self._at = end + 1
+                texts = piece.split(",")
+                yield (
+                    texts
+                    if piece.find(" ") < 0 > piece.find("\n")
+                    else [text.strip() for text in texts]
+                )
+                if ended:
+                    return
+                continue
+            yield (self.value(),)
             if self.next() == "]":
                 self._at += 1
                 return

@@ -2,16 +2,16 @@
 
 A frame time is what the recorded loop banked: the time since the frame or the resync before it, and
 nothing where the clock went back. So a trace analysed with its own configuration gives the steps
-that it ran. The configuration in the file is not used here; `fixedstep verify` compares with it.
+that it ran. The configuration in the file is not used here.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..records.trace import Trace, TraceError
+from ..records import trace
 from ..time import saturating_since
-from .capture import CaptureError, Collector
+from .collector import Collector
 
 if TYPE_CHECKING:
     from .capture import Capture
@@ -22,24 +22,18 @@ FORMAT = "fixedstep trace"
 
 def read(source: Source) -> Capture:
     """What `fixedstep.captures.read` does, for this format."""
-    try:
-        return _read(source, Trace(source.binary, source.name))
-    except TraceError as error:
-        raise CaptureError(str(error)) from None
-
-
-def _read(source: Source, trace: Trace) -> Capture:
+    reader = trace.Reader(source.name, source.binary)
+    header = reader.header()
     found = Collector(source.refuse)
     key = ("", "", "")
     found.start(key, None)
-    last = trace.start
+    last = header.start
     skipped = backwards = 0
-    for operation in trace:
+    for operation in reader.operations(header):
         if operation.kind == "frame":
             found.rows += 1
-            before = operation.now if last is None else last
-            found.frame(key, saturating_since(operation.now, before), None)
-            backwards += operation.now < before
+            found.frames(key, [saturating_since(operation.now, last)])
+            backwards += operation.now < last
         else:
             skipped += 1
         last = operation.now
@@ -49,6 +43,9 @@ def _read(source: Source, trace: Trace) -> Capture:
         found.warnings.append(f"time before {skipped} resyncs left out, as the recorded loop did")
     if backwards:
         found.warnings.append(f"the clock went back before {backwards} frames; they took no time")
-    if trace.missing:
-        found.warnings.append(f"the trace is cut off: {trace.missing}")
+    if header.cut_line is not None:
+        found.warnings.append(
+            f"the trace is cut off: line {header.cut_line} is broken or missing; all before it "
+            "were read"
+        )
     return found.capture(FORMAT)
