@@ -72,6 +72,7 @@ class _Track:
         self.gaps: list[Gap] = []
         self.first_overlap: int | None = None
         self.unmeasured = 0
+        self.first_unmeasured: int | None = None
         self.drift = self.digits = 0
 
     def gap(self, line: int | None, start: int, length: int) -> None:
@@ -104,7 +105,6 @@ class Collector:
         self.rows = 0
         self.warnings: list[str] = []
         self._frames = 0
-        self._first_unmeasured: int | None = None
 
     def start(self, key: Key, line: int | None, clock: int | None = None) -> None:
         """A stream begins, with no frame time yet."""
@@ -192,9 +192,16 @@ class Collector:
         digits: int,
     ) -> None:
         if delta is None:
-            # Its time is in the gap before the next row, if there is a clock.
             track.unmeasured += 1
-            self._first_unmeasured = self._first_unmeasured or line
+            track.first_unmeasured = track.first_unmeasured or line
+            if clock is None or track.last is None or clock < track.last:
+                return
+            # The clock knows how long it took.
+            took = clock - track.last
+            track.gap(line, track.last - (track.first or 0), took)
+            track.last = clock
+            if self._count_gaps:
+                self._put(key, track, (took,), lambda _: line)
             return
         if clock is not None and track.last is not None:
             off = clock - track.last - delta
@@ -276,12 +283,11 @@ class Collector:
     def _warn(self, stream: Stream, track: _Track) -> None:
         gaps = stream.gaps
         if track.unmeasured:
-            where = f", the first in line {self._first_unmeasured}" * bool(self._first_unmeasured)
+            where = f", the first in line {track.first_unmeasured}" * bool(track.first_unmeasured)
+            done = "their time is in the gaps" if gaps.count else "the time they took is missing"
             self.warnings.append(
-                f"{_short(stream.title)}: rows without a frame time (NA) left out: "
-                f"{track.unmeasured}{where}; the time they took is missing"
-                + ", or in the gaps"
-                * bool(gaps.count)
+                f"{_short(stream.title)}: rows without a frame time (NA): "
+                f"{track.unmeasured}{where}; {done}"
             )
         if gaps.count:
             why = "rows are missing"

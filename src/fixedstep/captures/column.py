@@ -31,7 +31,7 @@ def read(source: Source, unit: str, name: str | None, stamps: bool) -> Capture:
         source.refuse(f"unit must be one of {', '.join(UNITS)}, not {quoted(str(unit))}")
     table = _Column(source, f"the column {quoted(name)}" if name is not None else LOOKED_FOR)
     table.found.forward = True
-    names, separator, at = ["the number"], "\n", 0
+    names, separator, at = [""], "\n", 0
     keys: list[int | None] = [None, None, None]
     if name is not None:
         header = table.header()
@@ -47,6 +47,7 @@ def read(source: Source, unit: str, name: str | None, stamps: bool) -> Capture:
         keys = [folded.index(key) if key in folded else None for key in _KEYS]
     else:
         table.other = table.first
+        table.nothing = f"holds no numbers; looked for {LOOKED_FOR}"
     table.layout = (
         Layout(names, separator, clock=at, clock_unit=unit, keys=(keys[0], keys[1], keys[2]))
         if stamps

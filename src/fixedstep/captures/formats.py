@@ -112,10 +112,10 @@ def _read(source: Source, gaps: str) -> Capture:
         return mangohud.read(source, gaps)
     for line in [line for line in lines if not line.startswith("//")][:8]:
         names = line.split(separator_of(line))
-        if presentmon.is_header(names):
-            break
         if mangohud.is_header(names):
             return mangohud.read(source, gaps)
+        if presentmon.is_header(names):
+            break
     named = next((x for x in lines if not x.lower().startswith(("//", "sep="))), "")
     names = [name.strip('"') for name in named.split(separator_of(named))]
     if fraps.is_header(names):

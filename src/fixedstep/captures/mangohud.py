@@ -42,7 +42,8 @@ class _Row(NamedTuple):
 
 def is_header(names: Sequence[str]) -> bool:
     """Whether a line of CSV names the columns that are needed."""
-    return {"fps", "frametime"} <= {name.strip().lower() for name in names}
+    folded = {name.strip().lower() for name in names}
+    return folded >= {"fps", "frametime"} and folded.isdisjoint({"msbetweenpresents", "processid"})
 
 
 def begins(text: str) -> bool:

@@ -96,6 +96,9 @@ class _Reader(Table):
         at = self.layout.times[0]
         if at >= len(fields) or is_number(fields[at].strip()) or not is_header(fields):
             return False
+        keys = {self.layout.names[key].lower() for key in self.layout.keys if key is not None}
+        if not keys.issubset(fold(fields)):
+            return False
         part = int(self.suffix.rpartition(" ")[2] or 1) + 1
         if part > MAX_STREAMS:
             self.refuse(

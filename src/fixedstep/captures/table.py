@@ -101,6 +101,7 @@ class Table:
         self.suffix = ""
         self.other: Callable[[Line, list[str]], bool] = lambda line, fields: False
         """Takes a row that is no frame, such as a second header, and says whether it did."""
+        self.nothing = "has columns but no rows; record again, with the application running"
         self._width = 0
         self._mark = ""
         self._generated: Counter[str] = Counter()
@@ -147,7 +148,7 @@ class Table:
                 "ticks in them"
             )
         if not self.found.rows:
-            self.refuse("has columns but no rows; record again, with the application running")
+            self.refuse(self.nothing)
         return self.found.capture(form)
 
     def _key(self, values: Sequence[str]) -> Key:
@@ -345,10 +346,8 @@ class Table:
 
     def refuse_number(self, line: Line, shown: str, error: ValueError) -> NoReturn:
         """Raise CaptureError for a frame time or a time stamp."""
-        self.refuse(
-            f"{self.layout.label[:60]} {shown} {error}; the row is damaged: repair or remove it",
-            line.number,
-        )
+        what = f"{self.layout.label[:60]} {shown} {error}".lstrip()
+        self.refuse(f"{what}; the row is damaged: repair or remove it", line.number)
 
     def _clock(self, line: Line, fields: list[str]) -> tuple[int | None, int]:
         """When a row was, and the decimals of it; None where the file does not say."""
