@@ -105,7 +105,9 @@ def test_the_figures_of_every_group_are_those_worked_out_by_hand(
     assert first == {
         "application": "orbit.exe",
         "process_id": "71",
-        "stream": "swap chain 0x00000000000000A1",
+        "name": "swap chain 0x00000000000000A1",
+        "background": False,
+        "gaps": {"count": 0, "sum_ns": 0, "counted": True, "longest": []},
         "frames": 3,
         "sum_ns": 133_000_100,
         "min_ns": 16_000_100,
@@ -458,7 +460,7 @@ def test_one_bad_file_does_not_stop_the_rest(
     for name, place in (("own.trace", "deep/er/a"), ("monitoring.csv", "b"), ("ragged.csv", "c")):
         (tmp_path / place).write_bytes((MADE / name).read_bytes())
     last = str(MADE / "frameview.csv")
-    assert main(["analyze", str(tmp_path), str(tmp_path / "none"), last]) == 2
+    assert main(["analyze", "--details", str(tmp_path), str(tmp_path / "none"), last]) == 2
     out, err = capsys.readouterr()
     heads = [line for line in lines_of(out) if " of frames" in line and "rows" in line]
     assert [re.sub(r":.*", "", line) for line in heads] == [
@@ -482,7 +484,9 @@ def test_a_pool_of_processes_gives_what_one_process_gives(
     assert main(["analyze", "--csv", str(MADE), "--jobs", "2"]) == 2
     assert capsys.readouterr() == one
     assert len(lines_of(one.out)) > 20
-    assert len(lines_of(one.err)) == 4
+    errors = [line for line in lines_of(one.err) if not line.startswith("fixedstep: warning: ")]
+    assert len(errors) == 4
+    assert len(lines_of(one.err)) > 8
 
 
 def forked(
@@ -515,7 +519,7 @@ def test_a_file_that_ends_its_process_costs_its_own_figures_alone(
     results = fleet.analyze_all(files, AnalysisSettings(), 2)
     assert [result["path"] for result in results] == files
     assert ["error" in result for result in results] == [name == "deadly" for name in files]
-    assert "the process that read it was ended" in results[5]["error"]
+    assert "the process that read it ended" in results[5]["error"]
 
 
 def _die_once(path: str, settings: AnalysisSettings) -> dict[str, Any]:
@@ -738,7 +742,7 @@ def test_a_warning_of_the_reader_is_printed_in_both_forms(
 ) -> None:
     path = str(MADE / "presentmon-2.0.csv")
     assert main(["analyze", path]) == 0
-    assert "warning: rows without a frame time (NA) left out: 1" in capsys.readouterr().out
+    assert ": rows without a frame time (NA): 1" in capsys.readouterr().out
     assert "rows without a frame time" in analyzed(capsys, path)["warnings"][0]
 
 
@@ -848,10 +852,10 @@ def test_a_table_that_is_no_column_is_told_what_to_do(
     file = tmp_path / "log.csv"
     file.write_text("frame,frame_time_ms\n0,16.7\n", encoding="ascii")
     assert main(["analyze", "--unit", "ms", str(file)]) == 2
-    assert "here are 2 fields, so copy the column" in capsys.readouterr().err
+    assert "here are 2 fields, so name the column" in capsys.readouterr().err
     file.write_text("frame_time_ms\n16.7\n", encoding="ascii")
     assert main(["analyze", str(file)]) == 2
-    assert "a plain column of numbers is, where its unit is given: --unit ms" in (
+    assert "a plain column of numbers needs its unit alone (--unit ms)" in (
         capsys.readouterr().err
     )
     assert main(["analyze", "--unit", "ms", str(file)]) == 0

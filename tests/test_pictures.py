@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from fixedstep.captures import capture as capture_module
 from fixedstep.captures.capture import FrameTimes
 from fixedstep.captures.decimal_text import nanoseconds
 from fixedstep.cli import main
-from fixedstep.cli.series import Frame, frames, thinned
+from fixedstep.cli.series import Frame, binned, frames
 
 if TYPE_CHECKING:
     from tests.conftest import Core
@@ -142,22 +143,36 @@ def test_frames_one_by_one_are_those_of_the_loop(deltas: list[int], block: int) 
 
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=200), st.integers(1, 30))
-def test_thinning_keeps_the_frame_that_stands_out(spans: list[int], most: int) -> None:
-    every = [Frame(n, span, 0, max(span - 200, 0), 0.0) for n, span in enumerate(spans)]
-    kept = thinned(every, len(every), most)
-    assert 0 < len(kept) <= most
-    assert max(frame.span for frame in kept) == max(spans)
-    assert [frame.start for frame in kept] == sorted(frame.start for frame in kept)
-    assert set(kept) <= set(every)
+def test_bins_keep_every_sum_and_every_extreme(spans: list[int], most: int) -> None:
+    """No long frame, no step and no drop vanishes, and none appears."""
+    starts = list(accumulate(spans, initial=0))
+    every = [
+        Frame(start, span, min(span // 50, 4), max(span // 50 - 4, 0), 0.0)
+        for start, span in zip(starts, spans, strict=False)
+    ]
+    bins = binned(every, len(every), most)
+    assert 0 < len(bins) <= most
+    assert sum(bin.frames for bin in bins) == len(every)
+    assert [bin.end for bin in bins[:-1]] == [bin.start for bin in bins[1:]]
+    assert (bins[0].start, bins[-1].end) == (0, starts[-1])
+    assert min(bin.shortest for bin in bins) == min(spans)
+    assert max(bin.longest for bin in bins) == max(spans)
+    assert sum(bin.steps for bin in bins) == sum(frame.steps for frame in every)
+    assert sum(bin.dropped for bin in bins) == sum(frame.dropped for frame in every)
+    assert max(bin.most_steps for bin in bins) == max(frame.steps for frame in every)
+    assert min(bin.fewest_steps for bin in bins) == min(frame.steps for frame in every)
+    assert max(bin.most_due for bin in bins) == max(f.steps + f.dropped for f in every)
     if len(every) <= most:
-        assert kept == every
+        assert [(bin.start, bin.longest, bin.shortest) for bin in bins] == [
+            (frame.start, frame.span, frame.span) for frame in every
+        ]
 
 
 def test_the_examples_in_the_docstrings_are_true() -> None:
     import doctest
     import importlib
 
-    for name, least in (("cli.series", 6), ("cli.chrome_writer", 6), ("cli.page", 4)):
+    for name, least in (("cli.series", 6), ("cli.chrome_writer", 6), ("cli.layout", 4)):
         results = doctest.testmod(importlib.import_module(f"fixedstep.{name}"), verbose=False)
         assert results.failed == 0
         assert results.attempted >= least
