@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fixedstep import FrameTiming, Nanos
-from fixedstep.captures import analyze, read
+from fixedstep import FrameLoop, FrameTiming, Nanos, StepBudget, Timestamp, Timestep
+from fixedstep.captures import Stream, analyze, read
+from fixedstep.captures.capture import FrameTimes
 from fixedstep.cli import fleet, main
 from fixedstep.cli.layout import Page
+from fixedstep.cli.picture import figure
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -109,6 +111,45 @@ def test_a_capture_with_little_in_it_is_drawn_too(text: str, tmp_path: Path) -> 
     out = tmp_path / "out.png"
     assert main(["analyze", str(tmp_path / "few"), "--unit", "ms", "--plot", str(out)]) == 0
     assert out.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("count", [10**3, 10**5, 10**6])
+def test_the_longest_pause_is_drawn_as_long_as_it_is(count: int) -> None:
+    """Frames of 16 ms and one of 431.7 ms; and in a second stream frames of 1 ms, of which 17 pass
+    without a step. What matplotlib was given is read back."""
+    needs("matplotlib")
+    pause = 431_700_000
+    for other, without in ((16_000_000, pause), (1_000_000, 17_000_000)):
+        times = FrameTimes()
+        times.extend([other] * (count - 1))
+        if without == pause:
+            times.append(pause)
+        stream = Stream("orbit.exe", "71", "", times)
+        drawn = figure(stream, Timestep.HZ_60, StepBudget(5), 50_000_000)
+        lengths, steps = drawn.axes[:2]
+        (line,) = [line for line in lengths.lines if line.get_label() == "frame time"]
+        assert max(line.get_ydata()) == (pause if without == pause else other) / 10**6
+        assert line.get_xdata()[-1] == stream.total / 10**9
+        (span,) = [patch for patch in steps.patches if "longest without" in patch.get_label()]
+        assert span.get_width() == pytest.approx(without / 10**9, abs=1e-6)
+        assert f"longest without a step, {without / 10**6:.1f} ms" == span.get_label()
+        marked = [text.get_text() for text in lengths.texts]
+        assert marked == ["432 ms at " + f"{(stream.total - pause) / 10**9:.2f} s"] * (
+            without == pause
+        )
+        loop = FrameLoop(Timestep.HZ_60, StepBudget(5), start=Timestamp(0))
+        plans = loop.begin_frames(stream.timestamps())
+        ran, dropped = sum(plans.step_count.tolist()), sum(plans.dropped.tolist())
+        assert steps.get_title() == f"{ran} steps, {dropped} dropped"
+
+
+def test_a_name_that_the_font_cannot_draw_is_written_as_an_escape() -> None:
+    """Matplotlib warned of every character, and drew boxes."""
+    needs("matplotlib")
+    stream = Stream("\u8ecc\u9053.exe", "71", "", FrameTimes([16_000_000] * 9))
+    drawn = figure(stream, Timestep.HZ_60, StepBudget(5), 50_000_000)
+    drawn.savefig(io.BytesIO())
+    assert drawn.get_suptitle().startswith(r"\u8ecc\u9053.exe, process 71")
 
 
 def test_many_frames_share_columns_and_the_picture_says_so(tmp_path: Path) -> None:

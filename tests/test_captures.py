@@ -31,7 +31,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixedstep import Nanos, Rate, StepBudget, Timestep
+from fixedstep import Nanos, Rate, StepBudget, Timestamp, Timestep
 from fixedstep.captures import Capture, CaptureError, Stream, json_stream, read
 from fixedstep.captures import capture as capture_module
 from fixedstep.captures.analysis import histogram, merged
@@ -1045,7 +1045,7 @@ def schedule(
     core: Core, group: Stream, timestep: Timestep | Rate, budget: int
 ) -> tuple[int, int, int, int, int]:
     """Steps, dropped, frames without a step, largest due, remainder."""
-    loop = core.FrameLoop(timestep, StepBudget(budget), start=0)
+    loop = core.FrameLoop(timestep, StepBudget(budget), start=Timestamp(0))
     plans = list(loop.begin_frames(group.timestamps()))
     return (
         sum(plan.step_count for plan in plans),

@@ -129,7 +129,7 @@ def test_a_name_in_a_trace_is_a_json_string_whatever_it_holds(tmp_path: Path) ->
 def test_frames_one_by_one_are_those_of_the_loop(deltas: list[int], block: int) -> None:
     import fixedstep
 
-    loop = fixedstep.FrameLoop(Rate(60), StepBudget(3), start=0)
+    loop = fixedstep.FrameLoop(Rate(60), StepBudget(3), start=fixedstep.Timestamp(0))
     now = 0
     expected = []
     for delta in deltas:

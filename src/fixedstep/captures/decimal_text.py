@@ -2,8 +2,8 @@
 
 Half to even, and never through a float: the same file gives the same integers on every machine, and
 a number that lies between two nanoseconds is not decided by the binary number beside it. What is no
-decimal number in full is an error. Thousands separators are refused: "1.234" is two numbers
-then, and which one was meant cannot be known.
+decimal number in full is an error. Thousands separators are refused: "1.234" is two numbers then,
+and which one was meant cannot be known.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from functools import lru_cache
 from itertools import repeat
+from operator import mul
 from typing import TYPE_CHECKING
 
 from .._arguments import U64_MAX
@@ -124,15 +125,20 @@ def _uniform(places: int, part: int) -> re.Pattern[str]:
     return re.compile(rf"{number}(?:,{number})*")
 
 
-@lru_cache(maxsize=8)
-def _any(places: int) -> re.Pattern[str]:
-    number = rf"[0-9]{{1,{18 - places}}}(?:\.[0-9]{{1,24}})?"
-    return re.compile(rf"{number}(?:,{number})*")
+def _plain(texts: Sequence[str], joined: str) -> bool:
+    """Whether all texts are digits, with at most one point between them."""
+    if max(map(len, texts)) > 40 or not joined.isascii():
+        return False
+    shape = joined.encode().translate(None, b"0123456789")
+    if not {b"", b"."}.issuperset(shape.split(b",")):
+        return False
+    framed = f",{joined},"
+    return not any(wrong in framed for wrong in (",,", ",.", ".,"))
 
 
 def many_nanoseconds(columns: Sequence[Sequence[str]], unit: str) -> tuple[list[int], int] | None:
     """Many decimal texts at once: the nanoseconds that `nanoseconds` gives for each, and how many
-    decimals they have at most. Of several columns the sum of each row is taken, and then rounded.
+    decimals the longest has. Of several columns the sum of each row is taken, and then rounded.
     None where there is any text that has to be looked at by itself.
 
     >>> many_nanoseconds([["16.811", "0.500"]], "ms")
@@ -158,7 +164,19 @@ def many_nanoseconds(columns: Sequence[Sequence[str]], unit: str) -> tuple[list[
         if not any(map(int.__mod__, values, repeat(scale))):
             return [value // scale for value in values], part
         return [round(Decimal(value).scaleb(places - part, _WIDE)) for value in values], part
-    if len(columns) > 1 or not _any(places).fullmatch(joined):
+    if len(columns) > 1 or not _plain(texts, joined):
         return None
-    scaled = map(_WIDE.multiply, map(Decimal, columns[0]), repeat(Decimal((0, (1,), places))))
-    return list(map(round, scaled)), max(map(decimals, columns[0]))
+    most = decimals(max(texts, key=len))
+    if joined.count(".") == len(texts) and most <= places:
+        # As digits alone, and as many zeros behind them as are missing.
+        scales = [10 ** (places - part) for part in range(places + 1)]
+        digits = map(int, joined.replace(".", "").split(","))
+        try:
+            parts = [scales[len(text) - text.find(".") - 1] for text in texts]
+        except IndexError:
+            return None
+        values = list(map(mul, digits, parts))
+        return (values, most) if max(values) <= U64_MAX else None
+    scaled = map(_WIDE.multiply, map(Decimal, texts), repeat(Decimal((0, (1,), places))))
+    rounded = list(map(round, scaled))
+    return (rounded, most) if max(rounded) <= U64_MAX else None

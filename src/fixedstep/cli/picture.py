@@ -108,7 +108,7 @@ def figure(stream: Stream, timestep: Timestep | Rate, budget: StepBudget, stall_
     """The picture, as a figure of matplotlib."""
     from matplotlib.figure import Figure
 
-    from .layout import schedule
+    from .layout import schedule, seconds
     from .series import binned, frames
 
     seen = _Seen()
@@ -116,8 +116,16 @@ def figure(stream: Stream, timestep: Timestep | Rate, budget: StepBudget, stall_
     drawn = Figure(figsize=(9, 10), layout="constrained")
     name = _drawable(stream.title)
     name = name if len(name) <= 120 else f"{name[:117]}..."
+    gaps = ""
+    if stream.gaps.count:
+        counted = "counted" if stream.gaps.counted else "left out"
+        gaps = f"; time without rows, {seconds(stream.gaps.total)}, {counted}"
     drawn.suptitle(
-        f"{name}\n{schedule(timestep, budget)}", fontsize=10, x=0.01, ha="left", parse_math=False
+        f"{name}\n{schedule(timestep, budget)}{gaps}",
+        fontsize=10,
+        x=0.01,
+        ha="left",
+        parse_math=False,
     )
     axes = drawn.subplots(4, 1, height_ratios=(3, 2, 2, 2.4))
     _frame_times(axes[0], stream, bins, timestep, budget, stall_over)
@@ -202,7 +210,7 @@ def _frame_times(
     stalls = [bin for bin in bins if bin.longest > stall_over]
     if stalls:
         axes.plot(
-            [bin.start / 1e9 for bin in stalls],
+            [bin.longest_at / 1e9 for bin in stalls],
             [bin.longest / 1e6 for bin in stalls],
             "v",
             color=ORANGE,
@@ -213,7 +221,7 @@ def _frame_times(
     width = max(edges[-1], 1e-9)
     named: list[float] = []
     for bin in sorted(stalls, key=lambda bin: -bin.longest):
-        at = bin.start / 1e9
+        at = bin.longest_at / 1e9
         # A label beside another would be written over it; the longest of a cluster has one.
         if len(named) == _NAMED_STALLS or any(abs(at - other) < 0.12 * width for other in named):
             continue
@@ -229,9 +237,6 @@ def _frame_times(
         )
     rate = per_second(stream.frames, stream.total)
     title = f"{stream.frames} frames" + (f", {rate:.1f} a second" if rate is not None else "")
-    if stream.gaps.count:
-        counted = "counted" if stream.gaps.counted else "left out"
-        title += f", {stream.gaps.count} gaps of {stream.gaps.total / 1e9:.2f} s {counted}"
     axes.set(title=title, ylabel="ms", ylim=(0, top), xlim=(0, width))
     _legend(axes)
 
@@ -272,6 +277,8 @@ def _steps(axes: Any, bins: Sequence[Bin], seen: _Seen, budget: StepBudget) -> N
         end / 1e9,
         color=ORANGE,
         alpha=0.5,
+        linewidth=0,
+        zorder=0,
         label=f"longest without a step, {(end - begin) / 1e6:.1f} ms",
     )
     if budget.steps <= 1.3 * most:

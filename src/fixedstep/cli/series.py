@@ -65,6 +65,8 @@ class Bin(NamedTuple):
     """The shortest frame time."""
     longest: int
     """The longest frame time."""
+    longest_at: int
+    """When the frame that took it began."""
     fewest_steps: int
     """The fewest steps that a frame ran."""
     most_steps: int
@@ -99,6 +101,7 @@ def binned(frames: Iterable[Frame], count: int, most: int) -> list[Bin]:
                 len(some),
                 min(lengths),
                 max(lengths),
+                some[lengths.index(max(lengths))].start,
                 min(steps),
                 max(steps),
                 max(frame.steps + frame.dropped for frame in some),
