@@ -3,8 +3,7 @@
 `read` takes a capture, in one of the formats it knows, and gives the frame times of each stream of
 frames in it. A file in any other format is refused with what was looked for and what was found:
 frame times read by guess look like frame times. `analyze` says what a schedule would have made
-of them. `Recorder` writes the traces of a running game, and `fixedstep.records.trace` is their
-format.
+of them. `fixedstep.records.Recorder` writes the traces of a running game.
 
 No file here reads a clock.
 """

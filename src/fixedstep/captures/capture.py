@@ -52,7 +52,7 @@ class FrameTimes:
     """
 
     def __init__(self, numbers: Iterable[int] = ()) -> None:
-        self.total = 0
+        self.total: int = 0
         """The sum of all of them."""
         self._newest = array("Q")
         self._file: BinaryIO | None = None

@@ -102,7 +102,7 @@ class Collector:
         self._count_gaps = gaps == "count"
         self._tracks: dict[Key, _Track] = {}
         self.forward = False
-        self.rows = 0
+        self.rows: int = 0
         self.warnings: list[str] = []
         self._frames = 0
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .source import Progress, Source
 
 _OWN = re.compile(r'\{\s*"format"\s*:\s*"fixedstep-trace"')
-_OTHER_OWN = re.compile(r'\{\s*"format"\s*:\s*"fixedstep-re(?:play|cording)"')
+_OTHER_OWN = re.compile(r'\{\s*"format"\s*:\s*"fixedstep-recording"')
 _KNOWN = (
     "PresentMon, OCAT, FrameView and CapFrameX CSV, CapFrameX JSON, MangoHud, FRAPS and Unreal "
     "CSV, Android framestats, Chrome traces in JSON and fixedstep's own traces are read"
@@ -78,9 +78,8 @@ def read(
     ('game.exe', [16497000])
 
     Raises CaptureError, which names the file, the line and the fix, for content that cannot be read
-    exactly (TraceError, which is one, for a damaged trace of fixedstep), OSError where the file
-    cannot be opened, and ValueError for ``gaps`` of another name, or ``column`` or ``stamps``
-    without a ``unit``.
+    exactly, OSError where the file cannot be opened, and ValueError for ``gaps`` of another name,
+    or ``column`` or ``stamps`` without a ``unit``.
     """
     if gaps not in GAPS:
         raise ValueError(f"gaps must be 'count' or 'skip', not {gaps!r:.60}")
@@ -102,7 +101,7 @@ def _read(source: Source, gaps: str) -> Capture:
         if _OTHER_OWN.match(first):
             source.refuse(
                 "is a recording of ticks, which has no frame times; record a trace with "
-                "fixedstep.captures.Recorder, or compare it with `fixedstep diff`",
+                "fixedstep.records.Recorder, or compare it with `fixedstep diff`",
                 1,
             )
         return _json(source, gaps)

@@ -15,9 +15,6 @@ from __future__ import annotations
 #: that has no line ends would be read into memory whole.
 LONGEST_LINE = 65536
 
-#: Bytes in a line of a trace. The longest that the writer can make has 140.
-LONGEST_TRACE_LINE = 4096
-
 #: Consecutive blank lines: gzip makes them a thousand times cheaper to send than to read.
 MOST_BLANK_LINES = 1 << 20
 

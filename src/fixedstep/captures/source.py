@@ -177,7 +177,7 @@ class Source:
     ) -> None:
         """``most`` bytes of the file are read, or all there are."""
         self.name = name
-        self.refuse = Refusals(name)
+        self.refuse: Refusals = Refusals(name)
         reader: io.BufferedReader[Any] = io.BufferedReader(_Counted(file, most, progress), HEAD)
         for begin, packer in _PACKED.items():
             if reader.peek(5).startswith(begin):
