@@ -393,7 +393,7 @@ NOT_READ = [
         "line 3: has 2 fields",
     ),
     ("sensors", b'Date,Time,"Framerate [FPS]"\n1,2,3\n', "is a log of sensors"),
-    ("ticks", b'{"format":"fixedstep-replay","version":1}\n', "is a recording of ticks"),
+    ("ticks", b'{"format":"fixedstep-recording","version":1}\n', "is a recording of ticks"),
     ("JSON of something", b'{"a": [1, {"b": "x"}], "c": 1e9}', "is JSON and no capture"),
     ("both", b'{"traceEvents":[], "Runs":[]}', "found Runs and traceEvents"),
     ("events twice", b'{"traceEvents":[], "traceEvents":[]}', "has traceEvents twice"),
