@@ -149,33 +149,49 @@ class Gaps:
     """Whether the frame times include them, each in the frame that it interrupted."""
 
 
-@dataclass(frozen=True)
 class Stream:
     """The frames of one stream: of one swap chain, say, of one process.
 
-    >>> stream = Stream("game.exe", "42", "swap chain 0x1A", FrameTimes([10, 30, 20]))
+    >>> stream = Stream("game.exe", "42", "swap chain 0x1A", [10, 30, 20])
     >>> stream.frames, stream.total, list(stream.frame_times), list(stream.timestamps())
     (3, 60, [10, 30, 20], [10, 40, 60])
+
+    Raises OverflowError for a frame time that is not 0 .. 2**64 - 1 nanoseconds.
     """
 
-    application: str
-    """The program's name, as the capture has it; empty where it has none."""
-    process_id: str
-    """Its process number, as the capture has it; empty where it has none."""
-    name: str
-    """What tells it from other streams of the process: a swap chain, a thread, a run."""
-    _times: FrameTimes
-    gaps: Gaps = Gaps()
-    """Where rows are missing."""
-    background: bool = False
-    """Whether this is the desktop's compositor or a browser's own window. Pictures show another
-    stream if there is one."""
+    def __init__(
+        self,
+        application: str,
+        process_id: str,
+        name: str,
+        frame_times: Iterable[int],
+        *,
+        gaps: Gaps | None = None,
+        background: bool = False,
+    ) -> None:
+        self.application = application
+        """The program's name, as the capture has it; empty where it has none."""
+        self.process_id = process_id
+        """Its process number, as the capture has it; empty where it has none."""
+        self.name = name
+        """What tells it from other streams of the process: a swap chain, a thread, a run."""
+        self.gaps = gaps or Gaps()
+        """Where rows are missing."""
+        self.background = background
+        """Whether this is the desktop's compositor or a browser's own window. Pictures show another
+        stream if there is one."""
+        self._times = (
+            frame_times if isinstance(frame_times, FrameTimes) else FrameTimes(frame_times)
+        )
+
+    def __repr__(self) -> str:
+        return f"<Stream {self.title}: {self.frames} frames>"
 
     @property
     def title(self) -> str:
         """The three names in one line.
 
-        >>> Stream("game.exe", "42", "swap chain 0x1A", FrameTimes()).title
+        >>> Stream("game.exe", "42", "swap chain 0x1A", []).title
         'game.exe, process 42, swap chain 0x1A'
         """
         process = f"process {self.process_id}" if self.process_id else ""
@@ -227,7 +243,7 @@ class Stream:
         Nearest rank: always a frame time that occurred. ``p`` is 0 .. 100, read as it is written;
         0 is the shortest frame, 100 the longest.
 
-        >>> stream = Stream("game.exe", "42", "", FrameTimes(range(1, 1001)))
+        >>> stream = Stream("game.exe", "42", "", range(1, 1001))
         >>> stream.percentile(50), stream.percentile(99.9), stream.percentile(100)
         (500, 999, 1000)
 
@@ -248,7 +264,7 @@ class Stream:
         """Percentiles, and of the longest ``worst`` percent of the frames how many they are and
         their nanoseconds together: at least one frame, and the next whole number of them.
 
-        >>> stream = Stream("game.exe", "42", "", FrameTimes([10] * 99 + [90]))
+        >>> stream = Stream("game.exe", "42", "", [10] * 99 + [90])
         >>> stream._ranked((50, 100), (1, 1.5))
         ([10, 90], [(1, 90), (2, 100)])
         """

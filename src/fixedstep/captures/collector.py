@@ -271,8 +271,10 @@ class Collector:
                 key[0] or application,
                 *key[1:],
                 track.times,
-                Gaps(track.gap_count, track.gap_total, tuple(track.longest()), self._count_gaps),
-                key[0].lower() in _COMPOSITORS,
+                gaps=Gaps(
+                    track.gap_count, track.gap_total, tuple(track.longest()), self._count_gaps
+                ),
+                background=key[0].lower() in _COMPOSITORS,
             )
             for key, track in self._tracks.items()
         ]

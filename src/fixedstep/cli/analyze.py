@@ -502,10 +502,9 @@ def _page(result: dict[str, Any], settings: AnalysisSettings) -> Page:
 def title(figures: dict[str, Any]) -> str:
     """The stream that the figures are of, by its names."""
     from ..captures import Stream
-    from ..captures.capture import FrameTimes
 
     names = figures["application"], figures["process_id"], figures["name"]
-    return Stream(*names, FrameTimes()).title
+    return Stream(*names, []).title
 
 
 def _frame_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:

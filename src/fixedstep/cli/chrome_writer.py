@@ -40,9 +40,8 @@ def write(
     >>> import io
     >>> from fixedstep import StepBudget, Timestep
     >>> from fixedstep.captures import Stream
-    >>> from fixedstep.captures.capture import FrameTimes
     >>> file = io.StringIO()
-    >>> stream = Stream("game.exe", "42", "", FrameTimes([25_000, 10_000]))
+    >>> stream = Stream("game.exe", "42", "", [25_000, 10_000])
     >>> write(file, [stream], Timestep(10_000), StepBudget(5), 50_000_000)
     9
     >>> json.loads(file.getvalue())["traceEvents"][2]["args"]

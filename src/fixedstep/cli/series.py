@@ -39,8 +39,7 @@ def frames(stream: Stream, timestep: Timestep | Rate, budget: StepBudget) -> Ite
 
     >>> from fixedstep import StepBudget, Timestep
     >>> from fixedstep.captures import Stream
-    >>> from fixedstep.captures.capture import FrameTimes
-    >>> [frame] = frames(Stream("", "", "", FrameTimes([25])), Timestep(10), StepBudget(1))
+    >>> [frame] = frames(Stream("", "", "", [25]), Timestep(10), StepBudget(1))
     >>> frame
     Frame(start=0, span=25, steps=1, dropped=1, alpha=0.5)
     """
