@@ -259,8 +259,9 @@ def test_the_reference_names_every_key_of_an_analysis(root: Path, tmp_path: Path
     page = (root / "docs/reference/captures.md").read_text(encoding="utf-8")
     _, groups, schedules = page.split("| of a ")
     [group] = found["streams"]
+    gaps = group["gaps"] | dict.fromkeys(("line", "start_ns", "length_ns"))
     for table, parts in (
-        (groups, [group, group["stalls"], group["stalls"]["longest"][0], group["histogram"]]),
+        (groups, [group, group["stalls"], group["stalls"]["longest"][0], group["histogram"], gaps]),
         (schedules, [*group["schedules"], group["schedules"][0]["resync"]]),
     ):
         keys = {key for part in parts for key in part}
