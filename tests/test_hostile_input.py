@@ -61,7 +61,7 @@ MIB = 1 << 20
 _CHILD = """
 import sys
 import fixedstep.captures.formats, fixedstep.records.trace, fixedstep.sim.replay
-import fixedstep.cli.fleet, fixedstep.cli.layout, fixedstep.cli.layout, json, csv, decimal, tempfile
+import fixedstep.cli.fleet, fixedstep.cli.layout, json, csv, decimal, tempfile
 from fixedstep import reference
 from fixedstep.cli import main
 
@@ -488,7 +488,7 @@ def test_a_stored_gzip_file_is_no_bomb(hostile: Path) -> None:
     body = packer.compress(rows) + packer.flush()
     frame = struct.pack("<II", zlib.crc32(rows), len(rows))
     hostile.write_bytes(b"\x1f\x8b\x08" + bytes(7) + body + frame)
-    assert hostile.stat().st_size > len(rows) > 2 * limits.PACKED_IN_VAIN
+    assert hostile.stat().st_size > len(rows) > 2 * limits.MAX_INPUT_WITHOUT_OUTPUT
     assert read(hostile).rows == 100_000
 
 

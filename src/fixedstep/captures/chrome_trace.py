@@ -31,7 +31,7 @@ FORMAT = "Chrome trace"
 _EVENT = "DrawFrame"
 #: The frames of a trace that ``fixedstep analyze --trace`` wrote, by category and names.
 OWN_CATEGORY = "fixedstep.frame"
-_FIELDS = ("name", "ph", "ts", "dur", "pid", "tid", "cat", "args")
+_FIELDS = ("name", "ph", "ts", "dur", "pid", "tid", "cat")
 #: Names of processes and threads that are kept: a browser has a few hundred.
 _MOST_NAMES = 1 << 14
 
