@@ -157,7 +157,7 @@ def test_many_frames_share_columns_and_the_picture_says_so(tmp_path: Path) -> No
     (tmp_path / "many").write_text("16.7\n" * 9000 + "250\n" + "16.7\n" * 999)
     out = tmp_path / "out.svg"
     assert main(["analyze", str(tmp_path / "many"), "--unit", "ms", "--plot", str(out)]) == 0
-    assert b"each column is 10 frames, from the lowest to the highest" in out.read_bytes()
+    assert b"each column is 5 frames, from the lowest to the highest" in out.read_bytes()
 
 
 @pytest.mark.parametrize(

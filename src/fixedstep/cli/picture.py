@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 BLUE, ORANGE, VERMILION, GREEN, GREY = "#0072B2", "#E69F00", "#D55E00", "#009E73", "#555555"
 
-#: Columns of a picture, about one to each dot across. More frames than this share columns.
-_MOST_COLUMNS = 1000
+#: Columns of a picture, about two to each dot across. More frames than this share columns.
+_MOST_COLUMNS = 2000
 #: Frames around the longest one in which alpha is shown.
 _AROUND = 30
 _NAMED_STALLS = 3
