@@ -59,14 +59,14 @@ def make(path: Path, rows: int) -> None:
 
 CHILD = """
 import json, re, sys, time
-from fixedstep.captures import analyze_one, read
+from fixedstep.captures import analyze, read
 begin = time.perf_counter()
 if sys.argv[1] == "read":
     capture = read(sys.argv[2])
-    rows, total = capture.rows, capture.groups[0].total
+    rows, total = capture.rows, capture.streams[0].total
 else:
-    found = analyze_one(sys.argv[2])
-    rows, total = found["rows"], found["groups"][0]["sum_ns"]
+    found = analyze(sys.argv[2])
+    rows, total = found["rows"], found["streams"][0]["sum_ns"]
 took = time.perf_counter() - begin
 # Not getrusage: what it calls the peak includes that of the process this one was forked from.
 peak = int(re.search(r"VmHWM:\\s*([0-9]+)", open("/proc/self/status").read())[1])

@@ -1,7 +1,7 @@
 # mypy: disable-error-code="import-not-found,no-untyped-call"
 """A folder of captures over a Dask cluster: what one schedule would have meant to a whole fleet.
 
-`analyze_one` is a pure function whose argument and result can be pickled: the work is one ``map``.
+`analyze` is a pure function whose argument and result can be pickled: the work is one ``map``.
 Percentiles cannot be averaged, and a mean of p99 is no p99: what is merged are the histograms,
 whose buckets are counts and add up exactly, in whatever order the cluster finishes.
 
@@ -19,9 +19,9 @@ import dask.bag
 from dask.distributed import Client
 
 from fixedstep import FrameTiming
-from fixedstep.captures import Settings, analyze_one, histogram, merged
+from fixedstep.captures import AnalysisSettings, analyze, histogram, merged
 
-SETTINGS = Settings(histogram=True)
+SETTINGS = AnalysisSettings(histogram=True)
 
 
 class Fleet(NamedTuple):
@@ -40,22 +40,24 @@ class Fleet(NamedTuple):
 def part(results: Any) -> list[dict[str, Any]]:
     """Some captures as one small summary: what the cluster sends, instead of every capture."""
     results = list(results)
-    groups = [group for result in results for group in result.get("groups", ())]
+    streams = [stream for result in results for stream in result.get("streams", ())]
     return [
         {
             "captures": sum("error" not in result for result in results),
             "refused": [result["error"] for result in results if "error" in result],
-            "steps": sum(plan["steps"] for group in groups for plan in group["schedules"]),
-            "dropped": sum(plan["dropped"] for group in groups for plan in group["schedules"]),
-            "histogram": histogram(merged(group["histogram"] for group in groups)),
+            "steps": sum(plan["steps"] for stream in streams for plan in stream["schedules"]),
+            "dropped": sum(plan["dropped"] for stream in streams for plan in stream["schedules"]),
+            "histogram": histogram(merged(stream["histogram"] for stream in streams)),
         }
     ]
 
 
-def analyze(paths: list[str], settings: Settings = SETTINGS, partitions: int = 16) -> Fleet:
+def analyze_fleet(
+    paths: list[str], settings: AnalysisSettings = SETTINGS, partitions: int = 16
+) -> Fleet:
     """The fleet, on the client that is current."""
     bag = dask.bag.from_sequence(paths, npartitions=min(partitions, max(len(paths), 1)))
-    parts = bag.map(analyze_one, settings).map_partitions(part).compute()
+    parts = bag.map(analyze, settings).map_partitions(part).compute()
     return Fleet(
         captures=sum(some["captures"] for some in parts),
         refused=sorted(error for some in parts for error in some["refused"]),
@@ -69,7 +71,7 @@ def main(folder: str, scheduler: str | None = None) -> None:
     """Analyze everything below a folder and print it."""
     paths = sorted(str(path) for path in Path(folder).rglob("*") if path.is_file())
     with Client(scheduler) if scheduler else Client(n_workers=2, threads_per_worker=1):
-        fleet = analyze(paths)
+        fleet = analyze_fleet(paths)
     print(f"{fleet.captures} captures, {len(fleet.refused)} refused")
     for error in fleet.refused:
         print(f"  {error}")

@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fixedstep import FrameTiming, Nanos
-from fixedstep.captures import analyze_one, read
+from fixedstep import FrameLoop, FrameTiming, Nanos, StepBudget, Timestamp, Timestep
+from fixedstep.captures import Stream, analyze, read
+from fixedstep.captures.capture import FrameTimes
 from fixedstep.cli import fleet, main
-from fixedstep.cli.page import Page
+from fixedstep.cli.layout import Page
+from fixedstep.cli.picture import figure
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -111,12 +113,51 @@ def test_a_capture_with_little_in_it_is_drawn_too(text: str, tmp_path: Path) -> 
     assert out.stat().st_size > 10_000
 
 
-def test_many_frames_are_thinned_and_the_picture_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [10**3, 10**5, 10**6])
+def test_the_longest_pause_is_drawn_as_long_as_it_is(count: int) -> None:
+    """Frames of 16 ms and one of 431.7 ms; and in a second stream frames of 1 ms, of which 17 pass
+    without a step. What matplotlib was given is read back."""
+    needs("matplotlib")
+    pause = 431_700_000
+    for other, without in ((16_000_000, pause), (1_000_000, 17_000_000)):
+        times = FrameTimes()
+        times.extend([other] * (count - 1))
+        if without == pause:
+            times.append(pause)
+        stream = Stream("orbit.exe", "71", "", times)
+        drawn = figure(stream, Timestep.HZ_60, StepBudget(5), 50_000_000)
+        lengths, steps = drawn.axes[:2]
+        (line,) = [line for line in lengths.lines if line.get_label() == "frame time"]
+        assert max(line.get_ydata()) == (pause if without == pause else other) / 10**6
+        assert line.get_xdata()[-1] == stream.total / 10**9
+        (span,) = [patch for patch in steps.patches if "longest without" in patch.get_label()]
+        assert span.get_width() == pytest.approx(without / 10**9, abs=1e-6)
+        assert f"longest without a step, {without / 10**6:.1f} ms" == span.get_label()
+        marked = [text.get_text() for text in lengths.texts]
+        assert marked == ["432 ms at " + f"{(stream.total - pause) / 10**9:.2f} s"] * (
+            without == pause
+        )
+        loop = FrameLoop(Timestep.HZ_60, StepBudget(5), start=Timestamp(0))
+        plans = loop.begin_frames(stream.timestamps())
+        ran, dropped = sum(plans.step_count.tolist()), sum(plans.dropped.tolist())
+        assert steps.get_title() == f"{ran} steps, {dropped} dropped"
+
+
+def test_a_name_that_the_font_cannot_draw_is_written_as_an_escape() -> None:
+    """Matplotlib warned of every character, and drew boxes."""
+    needs("matplotlib")
+    stream = Stream("\u8ecc\u9053.exe", "71", "", FrameTimes([16_000_000] * 9))
+    drawn = figure(stream, Timestep.HZ_60, StepBudget(5), 50_000_000)
+    drawn.savefig(io.BytesIO())
+    assert drawn.get_suptitle().startswith(r"\u8ecc\u9053.exe, process 71")
+
+
+def test_many_frames_share_columns_and_the_picture_says_so(tmp_path: Path) -> None:
     needs("matplotlib")
     (tmp_path / "many").write_text("16.7\n" * 9000 + "250\n" + "16.7\n" * 999)
     out = tmp_path / "out.svg"
     assert main(["analyze", str(tmp_path / "many"), "--unit", "ms", "--plot", str(out)]) == 0
-    assert b"of every 3 frames the most extreme" in out.read_bytes()
+    assert b"each column is 5 frames, from the lowest to the highest" in out.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -180,12 +221,12 @@ def test_a_terminal_with_rich_gets_the_same_words_and_numbers(
 
 def test_a_terminal_with_rich_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     needs("rich")
-    from fixedstep.captures import Settings
+    from fixedstep.captures import AnalysisSettings
 
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("TERM", "xterm-256color")
-    results = fleet.analyze_all([str(MADE / "ragged.csv")] * 3, Settings(), 1)
+    results = fleet.analyze_all([str(MADE / "ragged.csv")] * 3, AnalysisSettings(), 1)
     assert len(results) == 3
     assert "captures" in terminal.getvalue()
     assert "100%" in terminal.getvalue()
@@ -211,19 +252,19 @@ def test_a_cluster_merges_a_folder_exactly(source: Path) -> None:
         with distributed.Client(
             n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
         ):
-            found = example.analyze(paths, partitions=5)
+            found = example.analyze_fleet(paths, partitions=5)
     finally:
         del sys.modules["fleet_dask"]
     every = FrameTiming()
-    readable = [path for path in paths if "error" not in analyze_one(path)]
+    readable = [path for path in paths if "error" not in analyze(path)]
     for path in readable:
-        for group in read(path).groups:
-            for delta in group.deltas:
+        for group in read(path).streams:
+            for delta in group.frame_times:
                 every.record(Nanos(delta), True)
     assert found.frame_times == every
     assert every.count > 30
     assert found.captures == len(readable) > 10
     assert len(found.refused) == len(paths) - len(readable) == 4
-    plans = [g["schedules"][0] for path in readable for g in analyze_one(path)["groups"]]
+    plans = [g["schedules"][0] for path in readable for g in analyze(path)["streams"]]
     assert found.steps == sum(plan["steps"] for plan in plans) > 20
     assert found.dropped == sum(plan["dropped"] for plan in plans) > 0

@@ -26,7 +26,7 @@ import pytest
 import fixedstep
 import fixedstep.host
 from fixedstep import Rate, Timestep, cli
-from fixedstep.captures import Settings, analyze_one
+from fixedstep.captures import AnalysisSettings, analyze
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -252,13 +252,16 @@ def test_the_reference_names_every_key_of_an_analysis(root: Path, tmp_path: Path
     """Each key once, in the table of what it belongs to, and no key that is not there."""
     times = tmp_path / "times"
     times.write_text("16.7\n100\n16.7\n", encoding="ascii")
-    settings = Settings((Timestep.HZ_60, Rate(60)), resync_over=1, unit="ms", histogram=True)
-    found = analyze_one(times, settings)
+    settings = AnalysisSettings(
+        (Timestep.HZ_60, Rate(60)), resync_over=1, unit="ms", histogram=True
+    )
+    found = analyze(times, settings)
     page = (root / "docs/reference/captures.md").read_text(encoding="utf-8")
     _, groups, schedules = page.split("| of a ")
-    [group] = found["groups"]
+    [group] = found["streams"]
+    gaps = group["gaps"] | dict.fromkeys(("line", "start_ns", "length_ns"))
     for table, parts in (
-        (groups, [group, group["stalls"], group["stalls"]["longest"][0], group["histogram"]]),
+        (groups, [group, group["stalls"], group["stalls"]["longest"][0], group["histogram"], gaps]),
         (schedules, [*group["schedules"], group["schedules"][0]["resync"]]),
     ):
         keys = {key for part in parts for key in part}

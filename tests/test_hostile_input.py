@@ -61,7 +61,7 @@ MIB = 1 << 20
 _CHILD = """
 import sys
 import fixedstep.captures.formats, fixedstep.records.trace, fixedstep.sim.replay
-import fixedstep.cli.fleet, fixedstep.cli.layout, fixedstep.cli.page, json, csv, decimal, tempfile
+import fixedstep.cli.fleet, fixedstep.cli.layout, json, csv, decimal, tempfile
 from fixedstep import reference
 from fixedstep.cli import main
 
@@ -358,7 +358,7 @@ def test_an_event_of_many_megabytes_is_read_over_and_the_frame_in_it_counts(host
     outcome = run("analyze", "--json", str(hostile))
     (found,) = json.loads(outcome.out)["files"]
     assert (outcome.code, outcome.error) == (0, "")
-    assert [(group["frames"], group["sum_ns"]) for group in found["groups"]] == [(1, 17_500_000)]
+    assert [(group["frames"], group["sum_ns"]) for group in found["streams"]] == [(1, 17_500_000)]
 
 
 @pytest.mark.parametrize("filler", [b"{},", b"[],", b"1,", b'"a",', b"[[1]],", b"1.5e3,", b"null,"])
@@ -407,13 +407,13 @@ def bomb(path: Path, begin: bytes, block: bytes, times: int) -> int:
 ZEROS_IN_A_NUMBER = ROW.replace(b"16.5", b"16.5" + b"0" * 4000)
 BOMBS = [
     ("analyze", b"", b"x" * 8 * MIB, "line 1: is longer than 65536 bytes"),
-    ("analyze", COLUMNS, ZEROS_IN_A_NUMBER * 2000, "unfolds to more than 250 times its size"),
-    ("analyze", b'{"a":"', b"x" * 8 * MIB, "unfolds to more than 250 times its size"),
-    ("analyze", b'{"a":', b" " * 8 * MIB, "unfolds to more than 250 times its size"),
+    ("analyze", COLUMNS, ZEROS_IN_A_NUMBER * 2000, "unpacks to more than 32 times its size"),
+    ("analyze", b'{"a":"', b"x" * 8 * MIB, "unpacks to more than 32 times its size"),
+    ("analyze", b'{"a":', b" " * 8 * MIB, "unpacks to more than 32 times its size"),
     ("analyze", b"", b"\n" * 8 * MIB, "line 1048577: is blank, like the 1048576 before it"),
-    ("column", b"", (b"16." + b"0" * 4000 + b"\n") * 2000, "unfolds to more than 250 times its si"),
-    ("replay", TRACE, b'["frame", 27' + b" " * 4000 + b"]\n", "unfolds to more than 250 times its"),
-    ("replay", TRACE, b"x" * 8 * MIB, "unfolds to more than 250 times its size"),
+    ("column", b"", (b"16." + b"0" * 4000 + b"\n") * 2000, "unpacks to more than 32 times its si"),
+    ("replay", TRACE, b'["frame", 27' + b" " * 4000 + b"]\n", "unpacks to more than 32 times its"),
+    ("replay", TRACE, b"x" * 8 * MIB, "unpacks to more than 32 times its size"),
     ("diff", b"", b"x" * 8 * MIB, "line 1: is longer than 1048576 characters"),
 ]
 
@@ -423,19 +423,19 @@ def test_a_small_gzip_file_that_unfolds_to_gigabytes_is_refused(
     command: str, begin: bytes, block: bytes, words: str, hostile: Path
 ) -> None:
     """One line, blank space, and rows that are good as far as they are read. Where it unfolds to
-    64 MiB and 250 times its size, it ends: before that, at one line's end, and with Ctrl-C."""
+    4 MiB and 32 times its size, it ends: before that, at one line's end, and with Ctrl-C."""
     block *= max(8 * MIB // len(block), 1)
     bomb(hostile, begin, block, (4 << 30) // len(block) + 1)
     refused(run(*commands(command, hostile)), words)
 
 
 def test_a_gzip_file_within_the_bounds_is_read_however_much_it_unfolds_to(hostile: Path) -> None:
-    """The neighbour without which everything could be refused: 64 MiB from 64 KiB."""
-    rows = ZEROS_IN_A_NUMBER * 2000
+    """The neighbour without which everything could be refused: 4 MiB from 8 KiB."""
+    rows = ZEROS_IN_A_NUMBER * 125
     hostile.write_bytes(gzip.compress(COLUMNS) + gzip.compress(rows, 9) * 8)
     outcome = run("analyze", str(hostile))
     assert (outcome.code, outcome.error) == (0, "")
-    assert "PresentMon CSV, 16000 rows" in outcome.out
+    assert "PresentMon CSV, 1000 rows" in outcome.out
     assert outcome.grown < 20 << 10
 
 
@@ -488,7 +488,7 @@ def test_a_stored_gzip_file_is_no_bomb(hostile: Path) -> None:
     body = packer.compress(rows) + packer.flush()
     frame = struct.pack("<II", zlib.crc32(rows), len(rows))
     hostile.write_bytes(b"\x1f\x8b\x08" + bytes(7) + body + frame)
-    assert hostile.stat().st_size > len(rows) > 2 * limits.PACKED_IN_VAIN
+    assert hostile.stat().st_size > len(rows) > 2 * limits.MAX_INPUT_WITHOUT_OUTPUT
     assert read(hostile).rows == 100_000
 
 
@@ -511,7 +511,7 @@ def test_a_stored_gzip_file_is_no_bomb(hostile: Path) -> None:
         ("column", b"\xff\n" * 2, r"line 2: '\\xff' is not a decimal number"),
         ("replay", b"\xff" * 99 + b"\n", r"line 1: '\\xff\\xff"),
         ("diff", b"\xff" * 99 + b"\n", r"line 1: '\\xff\\xff"),
-        ("analyze", b"\xff\xfe" + b"\0\xd8" * 9999, "looked for the columns"),
+        ("analyze", b"\xff\xfe" + b"\0\xd8" * 9999, "looked for the column"),
         ("column", b"\xff\xfe\0\xd81\0\n\0" * 2, "is not a decimal number"),
         ("replay", b'"\xed\xa0\x80"\n', "line 1"),
         ("replay", b'{"format":"\\ud800"}\n', r"found {'format': '\ud800'}"),
@@ -613,16 +613,16 @@ def test_as_many_streams_as_there_may_be_are_read_and_their_memory_is_stated(
     outcome = run("analyze", "--csv", str(hostile))
     assert (outcome.code, outcome.error) == (0, "")
     assert outcome.out.count("\n") == 257
-    assert limits.MOST_GROUPS * capture.BLOCK * 8 == 128 * MIB < WALL
+    assert limits.MAX_STREAMS * capture.BLOCK * 8 == 128 * MIB < WALL
 
 
 def test_more_frames_than_may_be_are_refused(
     hostile: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At a bound of 100, since the real one takes eight gigabytes to reach."""
-    from fixedstep.captures import chrome_trace
+    from fixedstep.captures import chrome_trace, collector
 
-    for module in (capture, chrome_trace):
+    for module in (collector, chrome_trace):
         monkeypatch.setattr(module, "MOST_FRAMES", 100)
     for begin, row, end in (
         (COLUMNS + ROW, ROW, b""),
@@ -631,7 +631,7 @@ def test_more_frames_than_may_be_are_refused(
         (TRACE, FRAME, b""),
     ):
         hostile.write_bytes(begin + row * 100 + end)
-        assert read(hostile).groups[0].frames in (99, 100)
+        assert read(hostile).streams[0].frames in (99, 100)
         hostile.write_bytes(begin + row * 101 + end)
         with pytest.raises(CaptureError, match="more than 100 frames"):
             read(hostile)
@@ -868,18 +868,17 @@ def test_the_bounds_are_these() -> None:
     stated = {name: value for name, value in vars(limits).items() if name.isupper()}
     assert stated == {
         "LONGEST_LINE": 65536,
-        "LONGEST_TRACE_LINE": 4096,
         "LONGEST_TAIL": 64 * MIB,
         "HEAD": 65536,
         "MOST_BLANK_LINES": MIB,
-        "MOST_GROUPS": 256,
+        "MAX_STREAMS": 256,
         "MOST_FRAMES": 2**30,
         "LARGEST_VALUE": MIB,
         "LONGEST_NAME": 1024,
         "DEEPEST": 64,
-        "UNFOLDED_FREELY": 64 * MIB,
-        "UNFOLDED_TIMES": 250,
-        "PACKED_IN_VAIN": MIB,
+        "MAX_INFLATED_UNCHECKED": 4 * MIB,
+        "MAX_INFLATE_RATIO": 32,
+        "MAX_INPUT_WITHOUT_OUTPUT": MIB,
     }
     assert recordings.LONGEST_LINE == MIB
     assert (json_line.DEEPEST, json_line.LONGEST_INTEGER) == (80, 100)

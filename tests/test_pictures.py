@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixedstep import Rate, StepBudget, Timestamp, Timestep
-from fixedstep.captures import Group, Settings, Spans, analyze_one, read
+from fixedstep import Rate, StepBudget, Timestep
+from fixedstep.captures import AnalysisSettings, Stream, analyze, read
 from fixedstep.captures import capture as capture_module
+from fixedstep.captures.capture import FrameTimes
 from fixedstep.captures.decimal_text import nanoseconds
-from fixedstep.captures.series import Frame, frames, thinned
 from fixedstep.cli import main
+from fixedstep.cli.series import Frame, binned, frames
 
 if TYPE_CHECKING:
     from tests.conftest import Core
@@ -68,19 +70,19 @@ def conforms(events: list[dict[str, Any]]) -> None:
 def test_a_trace_conforms_and_says_what_the_analysis_counts(name: str, tmp_path: Path) -> None:
     events = traced(MADE / name, tmp_path / "out.json")
     conforms(events)
-    (settings, capture) = Settings(), read(MADE / name)
-    for number, figures in enumerate(analyze_one(MADE / name, settings)["groups"], 1):
+    (settings, capture) = AnalysisSettings(), read(MADE / name)
+    for number, figures in enumerate(analyze(MADE / name, settings)["streams"], 1):
         mine = [event for event in events if event["pid"] == str(number)]
         slices = [event for event in mine if event["ph"] == "X"]
         (plan,) = figures["schedules"]
         spans = [nanoseconds(event["dur"], "us") for event in slices]
-        assert spans == list(capture.groups[number - 1].deltas)
+        assert spans == list(capture.streams[number - 1].frame_times)
         for key in ("steps", "dropped"):
             assert sum(int(event["args"][key]) for event in slices) == plan[key]
         counters = Counter(event["name"] for event in mine if event["ph"] == "C")
         assert counters["steps"] == counters["alpha"] == figures["frames"]
         named = [event["args"]["name"] for event in mine if event["ph"] == "M"]
-        assert named == [capture.groups[number - 1].title, "frames"]
+        assert named == [capture.streams[number - 1].title, "frames"]
 
 
 def test_the_check_would_find_a_slice_that_begins_early(tmp_path: Path) -> None:
@@ -127,7 +129,7 @@ def test_a_name_in_a_trace_is_a_json_string_whatever_it_holds(tmp_path: Path) ->
 def test_frames_one_by_one_are_those_of_the_loop(deltas: list[int], block: int) -> None:
     import fixedstep
 
-    loop = fixedstep.FrameLoop(Rate(60), StepBudget(3), start=Timestamp(0))
+    loop = fixedstep.FrameLoop(Rate(60), StepBudget(3), start=fixedstep.Timestamp(0))
     now = 0
     expected = []
     for delta in deltas:
@@ -136,27 +138,41 @@ def test_frames_one_by_one_are_those_of_the_loop(deltas: list[int], block: int) 
         now += delta
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(capture_module, "BLOCK", block)
-        found = list(frames(Group("", "", "", Spans(deltas)), Rate(60), StepBudget(3)))
+        found = list(frames(Stream("", "", "", FrameTimes(deltas)), Rate(60), StepBudget(3)))
     assert found == expected
 
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=200), st.integers(1, 30))
-def test_thinning_keeps_the_frame_that_stands_out(spans: list[int], most: int) -> None:
-    every = [Frame(n, span, 0, max(span - 200, 0), 0.0) for n, span in enumerate(spans)]
-    kept = thinned(every, len(every), most)
-    assert 0 < len(kept) <= most
-    assert max(frame.span for frame in kept) == max(spans)
-    assert [frame.start for frame in kept] == sorted(frame.start for frame in kept)
-    assert set(kept) <= set(every)
+def test_bins_keep_every_sum_and_every_extreme(spans: list[int], most: int) -> None:
+    """No long frame, no step and no drop vanishes, and none appears."""
+    starts = list(accumulate(spans, initial=0))
+    every = [
+        Frame(start, span, min(span // 50, 4), max(span // 50 - 4, 0), 0.0)
+        for start, span in zip(starts, spans, strict=False)
+    ]
+    bins = binned(every, len(every), most)
+    assert 0 < len(bins) <= most
+    assert sum(bin.frames for bin in bins) == len(every)
+    assert [bin.end for bin in bins[:-1]] == [bin.start for bin in bins[1:]]
+    assert (bins[0].start, bins[-1].end) == (0, starts[-1])
+    assert min(bin.shortest for bin in bins) == min(spans)
+    assert max(bin.longest for bin in bins) == max(spans)
+    assert sum(bin.steps for bin in bins) == sum(frame.steps for frame in every)
+    assert sum(bin.dropped for bin in bins) == sum(frame.dropped for frame in every)
+    assert max(bin.most_steps for bin in bins) == max(frame.steps for frame in every)
+    assert min(bin.fewest_steps for bin in bins) == min(frame.steps for frame in every)
+    assert max(bin.most_due for bin in bins) == max(f.steps + f.dropped for f in every)
     if len(every) <= most:
-        assert kept == every
+        assert [(bin.start, bin.longest, bin.shortest) for bin in bins] == [
+            (frame.start, frame.span, frame.span) for frame in every
+        ]
 
 
 def test_the_examples_in_the_docstrings_are_true() -> None:
     import doctest
     import importlib
 
-    for name, least in (("captures.series", 6), ("captures.chrome_writer", 6), ("cli.page", 4)):
+    for name, least in (("cli.series", 6), ("cli.chrome_writer", 6), ("cli.layout", 4)):
         results = doctest.testmod(importlib.import_module(f"fixedstep.{name}"), verbose=False)
         assert results.failed == 0
         assert results.attempted >= least
@@ -195,11 +211,11 @@ def test_a_picture_without_matplotlib_names_the_extra(
 
 def test_both_cores_are_drawn_alike(native: Core, reference: Core, tmp_path: Path) -> None:
     """The trace of one core is the trace of the other, byte for byte."""
-    group = read(MADE / "presentmon-1.csv").groups[0]
+    group = read(MADE / "presentmon-1.csv").streams[0]
     found = []
     for core in (native, reference):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("fixedstep.captures.series.core", core)
+            patch.setattr("fixedstep.cli.series.core", core)
             found.append(list(frames(group, Timestep.HZ_60, StepBudget(5))))
     assert found[0] == found[1]
     assert sum(frame.dropped for frame in found[0]) == 1

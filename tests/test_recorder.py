@@ -76,7 +76,7 @@ def test_verify_and_analyze_read_a_trace(
             recorder.begin_frame(Timestamp(now))
     assert main(["verify", str(path)]) == 0
     assert "EQUAL: trace" in capsys.readouterr().out
-    deltas = list(read_capture(path).groups[0].deltas)
+    deltas = list(read_capture(path).streams[0].frame_times)
     assert deltas == [16 * MS - (16 * MS if start is None else 7), *[16 * MS] * 18]
 
 

@@ -26,7 +26,13 @@ import atheris
 with atheris.instrument_imports(include=["fixedstep"]):
     from fixedstep import Rate, Timestep, captures, reference
     from fixedstep._arguments import U64_MAX
-    from fixedstep.captures import CaptureError, Settings, analysis, decimal_text, json_stream
+    from fixedstep.captures import (
+        AnalysisSettings,
+        CaptureError,
+        analysis,
+        decimal_text,
+        json_stream,
+    )
     from fixedstep.cli.verify import Verification
     from fixedstep.records import (
         Recorder,
@@ -51,7 +57,7 @@ if TYPE_CHECKING:
 LONGEST = 5
 #: Characters of an error or a warning. It may quote from the file, and then in part.
 LONGEST_MESSAGE = 1000
-SETTINGS = Settings(
+SETTINGS = AnalysisSettings(
     timesteps=(Timestep.HZ_60, Rate(60)), resync_over=10**9, histogram=True, stall_over=0
 )
 UNITS = tuple(decimal_text.UNITS)
@@ -80,7 +86,7 @@ def _read(data: bytes, unit: str | None, size: int = 1 << 16) -> Any:
         capture = captures.read("-", unit)
     except CaptureError as error:
         return str(error)
-    groups = [(group.title, list(group.deltas)) for group in capture.groups]
+    groups = [(group.title, list(group.frame_times)) for group in capture.streams]
     return capture.format, capture.rows, groups, capture.warnings, capture
 
 
@@ -117,12 +123,12 @@ def check_captures(data: bytes) -> None:
 def _capture(capture: captures.Capture, data: bytes) -> None:
     for warning in capture.warnings:
         _clear(warning)
-    assert capture.groups
-    frames = sum(group.frames for group in capture.groups)
+    assert capture.streams
+    frames = sum(group.frames for group in capture.streams)
     assert frames <= capture.rows
     assert data.startswith(b"\x1f\x8b") or capture.rows <= len(data)
-    for group in capture.groups:
-        deltas = list(group.deltas)
+    for group in capture.streams:
+        deltas = list(group.frame_times)
         assert list(group.timestamps()) == list(accumulate(deltas))
         assert sum(deltas) == group.total <= U64_MAX
         try:

@@ -1,6 +1,6 @@
 """What a schedule would have made of a capture: one file in, one plain dictionary out.
 
-`analyze_one` is a function of a path and of `Settings` and of nothing else, and both it and its
+`analyze` is a function of a path and of `AnalysisSettings` and of nothing else, and both it and its
 result can be pickled: so a folder of a hundred thousand captures is a ``map`` over whatever engine
 is there, and this file needs to know none. Figures are integers where they are times or counts; a
 rate per second is rounded for reading and never computed with.
@@ -22,15 +22,17 @@ from .._arguments import U64_MAX, nanos, shown
 from .._select import core as chosen_core
 from ..time import Rate, StepBudget, Timestamp, Timestep, scale_and_unit
 from ..timing import FrameTiming
-from .capture import CaptureError
+from .capture import CaptureError, SummaryError
+from .collector import GAPS
 from .formats import read
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .._plans import FramePlans
-    from .capture import Group
+    from .capture import Capture, Stream
+    from .source import Progress
 
 PERCENTILES = (("min", 0), ("p50", 50), ("p90", 90), ("p99", 99), ("p99.9", "99.9"), ("max", 100))
 LOWS = (("low_1", 1), ("low_0.1", "0.1"))
@@ -41,7 +43,7 @@ _SECOND = 10**9
 
 
 @dataclass(frozen=True)
-class Settings:
+class AnalysisSettings:
     """What is asked of each capture.
 
     ``timesteps`` are the steps to plan with, and ``budgets`` the budgets, each with each step. A
@@ -49,7 +51,7 @@ class Settings:
     schedule is planned also with a ``resync`` at frames of more nanoseconds than that. ``unit`` is
     that of a plain column of numbers, and ``histogram`` adds all frame times as buckets.
 
-    >>> Settings(timesteps=(Timestep.HZ_60, Rate(30)), budgets=(StepBudget(5),)).stall_over
+    >>> AnalysisSettings(timesteps=(Timestep.HZ_60, Rate(30)), budgets=(StepBudget(5),)).stall_over
     50000000
 
     Raises TypeError and OverflowError for values that are none, and ValueError for no timestep or
@@ -68,6 +70,16 @@ class Settings:
     """The unit of a plain column of numbers; see `fixedstep.captures.read`."""
     histogram: bool = False
     """Add the frame times as the buckets of a `FrameTiming`, which can be merged exactly."""
+    column: str | None = None
+    """The column of a table that holds the frame times, in ``unit``."""
+    stamps: bool = False
+    """The numbers are the times at which frames came, in ``unit``."""
+    process: str | None = None
+    """Only streams of the program of this name, with or without ``.exe``, or this number."""
+    stream: str | None = None
+    """Only streams with this text in their names."""
+    gaps: str = "count"
+    """Whether time without rows counts (``"count"``) or is left out (``"skip"``)."""
 
     def __post_init__(self) -> None:
         for name, one in (("timesteps", "(Rate(60),)"), ("budgets", "(StepBudget(5),)")):
@@ -81,6 +93,10 @@ class Settings:
                 raise ValueError(
                     f"{name} must not be empty: nothing would be planned; {one} is one"
                 )
+        if self.gaps not in GAPS:
+            raise ValueError(f"gaps must be 'count' or 'skip', not {shown(self.gaps)}")
+        if self.unit is None and (self.column is not None or self.stamps):
+            raise ValueError("unit must be given with column or stamps: 's', 'ms', 'us' or 'ns'")
         for timestep in self.timesteps:
             scale_and_unit(timestep)
         for budget in self.budgets:
@@ -94,27 +110,42 @@ class Settings:
             nanos(self.resync_over, "resync_over")
 
 
-_DEFAULT = Settings()
+_DEFAULT = AnalysisSettings()
 
 
-def analyze_one(path: str | os.PathLike[str], settings: Settings = _DEFAULT) -> dict[str, Any]:
+def analyze(
+    path: str | os.PathLike[str],
+    settings: AnalysisSettings = _DEFAULT,
+    *,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
     """The figures of one capture, as a dictionary of plain values.
 
-    Keys: ``path``, ``format``, ``rows``, ``warnings`` and ``groups``. A file that cannot be opened
+    Keys: ``path``, ``format``, ``rows``, ``warnings`` and ``streams``. A file that cannot be opened
     or read exactly gives ``path`` and ``error`` instead of an exception, so that it does not end
-    the analysis of others.
+    the analysis of others. A summary that a tool wrote beside its captures has ``summary`` as well,
+    which is True.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "times")
     ...     _ = path.write_text("16.7\\n100\\n16.7\\n")
-    ...     found = analyze_one(path, Settings(unit="ms"))
-    >>> [(plan["steps"], plan["dropped"]) for plan in found["groups"][0]["schedules"]]
+    ...     found = analyze(path, AnalysisSettings(unit="ms"))
+    >>> [(plan["steps"], plan["dropped"]) for plan in found["streams"][0]["schedules"]]
     [(7, 1)]
     """
     name = os.fspath(path)
     try:
-        capture = read(path, settings.unit)
+        capture = read(
+            path,
+            settings.unit,
+            column=settings.column,
+            stamps=settings.stamps,
+            gaps=settings.gaps,
+            progress=progress,
+        )
+    except SummaryError as error:
+        return {"path": name, "error": str(error), "summary": True}
     except CaptureError as error:
         return {"path": name, "error": str(error)}
     except OSError as error:
@@ -122,7 +153,7 @@ def analyze_one(path: str | os.PathLike[str], settings: Settings = _DEFAULT) -> 
             return {"path": name, "error": _no_room(name, error)}
         return {"path": name, "error": f"{name}: {error.strerror or error}"}
     try:
-        groups = [report(group, settings) for group in capture.groups]
+        streams = [report(stream, settings) for stream in chosen(capture, settings)]
     except CaptureError as error:
         return {"path": name, "error": f"{name}: {error}"}
     except OSError as error:
@@ -132,8 +163,40 @@ def analyze_one(path: str | os.PathLike[str], settings: Settings = _DEFAULT) -> 
         "format": capture.format,
         "rows": capture.rows,
         "warnings": list(capture.warnings),
-        "groups": groups,
+        "streams": streams,
     }
+
+
+def chosen(capture: Capture, settings: AnalysisSettings) -> list[Stream]:
+    """The streams of the process and of the name that the settings ask for.
+
+    Raises CaptureError where there is none.
+    """
+    found = list(capture.streams)
+    if settings.process is not None:
+        name = settings.process.lower()
+        found = [
+            stream
+            for stream in found
+            if name == stream.process_id
+            or name.removesuffix(".exe") == stream.application.lower().removesuffix(".exe")
+        ]
+    if settings.stream is not None:
+        text = settings.stream.lower()
+        found = [stream for stream in found if text in stream.name.lower()]
+    if not found:
+        there = "; ".join(stream.title[:80] for stream in capture.streams[:5])
+        more = len(capture.streams) - 5
+        raise CaptureError(
+            f"has no such stream; its streams are: {there}" + f"; and {more} more" * (more > 0)
+        )
+    return found
+
+
+def main_stream(streams: Sequence[Stream]) -> Stream:
+    """The stream that pictures show: the one with the most frames that is neither the desktop's
+    compositor nor a browser's own window, unless there is nothing else."""
+    return max(streams, key=lambda stream: (not stream.background, stream.frames))
 
 
 def _no_room(name: str, error: OSError) -> str:
@@ -144,10 +207,10 @@ def _no_room(name: str, error: OSError) -> str:
     )
 
 
-def report(group: Group, settings: Settings, core: Any = None) -> dict[str, Any]:
-    """The figures of one group; ``core`` is the module whose types plan, the chosen one by default.
+def report(stream: Stream, settings: AnalysisSettings, core: Any = None) -> dict[str, Any]:
+    """The figures of one stream; ``core`` is the module whose types plan.
 
-    Spans are nanoseconds, except ``remainder``: 1/numerator of one for a Rate. A group of one row
+    Spans are nanoseconds, except ``remainder``: 1/numerator of one for a Rate. A stream of one row
     has no frame times; what would need one is None.
 
     Raises CaptureError for a frame so long that a Rate of the settings cannot count it in 64 bits:
@@ -155,30 +218,40 @@ def report(group: Group, settings: Settings, core: Any = None) -> dict[str, Any]
     """
     core = chosen_core if core is None else core
     figures: dict[str, Any] = {
-        "application": group.application,
-        "process_id": group.process_id,
-        "stream": group.stream,
-        "frames": group.frames,
-        "sum_ns": group.total,
+        "application": stream.application,
+        "process_id": stream.process_id,
+        "name": stream.name,
+        "frames": stream.frames,
+        "sum_ns": stream.total,
     }
     names = [f"{name}_ns" for name, _ in PERCENTILES]
     figures |= dict.fromkeys(names)
-    figures["average_fps"] = per_second(group.frames, group.total)
+    figures["average_fps"] = per_second(stream.frames, stream.total)
     lows = [f"{name}_fps" for name, _ in LOWS]
     figures |= dict.fromkeys(lows)
-    if group.frames:
-        spans, worst = group.figures([p for _, p in PERCENTILES], [p for _, p in LOWS])
+    if stream.frames:
+        spans, worst = stream._ranked([p for _, p in PERCENTILES], [p for _, p in LOWS])
         figures |= zip(names, spans, strict=True)
-        _refuse_saturation(group, figures["max_ns"], settings.timesteps)
+        _refuse_saturation(stream, figures["max_ns"], settings.timesteps)
         figures |= zip(lows, (per_second(*low) for low in worst), strict=True)
-    figures |= _stalls(group, settings.stall_over)
+    figures |= _stalls(stream, settings.stall_over)
+    figures["gaps"] = {
+        "count": stream.gaps.count,
+        "sum_ns": stream.gaps.total,
+        "counted": stream.gaps.counted,
+        "longest": [
+            {"line": gap.line, "start_ns": gap.start, "length_ns": gap.length}
+            for gap in stream.gaps.longest
+        ],
+    }
+    figures["background"] = stream.background
     figures["schedules"] = [
-        _schedule(group, timestep, budget, settings.resync_over, core)
+        _schedule(stream, timestep, budget, settings.resync_over, core)
         for timestep in settings.timesteps
         for budget in settings.budgets
     ]
     if settings.histogram:
-        figures["histogram"] = _histogram(group)
+        figures["histogram"] = _histogram(stream)
     return figures
 
 
@@ -191,20 +264,22 @@ def per_second(frames: int, nanos: int) -> float | None:
     return round(frames * _SECOND / nanos, 4) if nanos else None
 
 
-def _refuse_saturation(group: Group, longest: int, timesteps: tuple[Timestep | Rate, ...]) -> None:
+def _refuse_saturation(
+    stream: Stream, longest: int, timesteps: tuple[Timestep | Rate, ...]
+) -> None:
     for timestep in timesteps:
         scale, unit = scale_and_unit(timestep)
         if longest * scale + unit > U64_MAX:
             raise CaptureError(
-                f"{group.title}: its longest frame, {longest} ns, exceeds 64 bits in the units of "
+                f"{stream.title}: its longest frame, {longest} ns, exceeds 64 bits in the units of "
                 f"{timestep!r}; use a step in whole nanoseconds, or repair the capture"
             )
 
 
-def _stalls(group: Group, over: int) -> dict[str, Any]:
+def _stalls(stream: Stream, over: int) -> dict[str, Any]:
     def found() -> Iterator[tuple[int, int, int]]:
         first = start = 0
-        for block in group.spans.blocks():
+        for block in stream.frame_time_blocks():
             if max(block) > over:
                 at = start
                 for frame, span in enumerate(block, first):
@@ -276,14 +351,14 @@ class _Totals:
 
 
 def _schedule(
-    group: Group,
+    stream: Stream,
     timestep: Timestep | Rate,
     budget: StepBudget,
     resync_over: int | None,
     core: Any,
 ) -> dict[str, Any]:
     totals = _Totals(timestep, budget, core)
-    for times in group.timestamp_blocks():
+    for times in stream.timestamp_blocks():
         totals.add(times)
     if isinstance(timestep, Rate):
         configured: dict[str, Any] = {"rate": [timestep.numerator, timestep.denominator]}
@@ -291,14 +366,14 @@ def _schedule(
         configured = {"timestep": timestep.nanos}
     figures = {**configured, "budget": budget.steps, **totals.figures()}
     if resync_over is not None:
-        figures["resync"] = _resynced(group, _Totals(timestep, budget, core), resync_over)
+        figures["resync"] = _resynced(stream, _Totals(timestep, budget, core), resync_over)
     return figures
 
 
-def _resynced(group: Group, totals: _Totals, over: int) -> dict[str, Any]:
+def _resynced(stream: Stream, totals: _Totals, over: int) -> dict[str, Any]:
     """The same with a resync at each frame longer than ``over``: its time is not simulated."""
     frames = skipped = 0
-    for spans, times in zip(group.spans.blocks(), group.timestamp_blocks(), strict=True):
+    for spans, times in zip(stream.frame_time_blocks(), stream.timestamp_blocks(), strict=True):
         view = memoryview(times)
         begin = 0
         for index in (i for i, span in enumerate(spans) if span > over):
@@ -311,10 +386,10 @@ def _resynced(group: Group, totals: _Totals, over: int) -> dict[str, Any]:
     return {"over_ns": over, "frames": frames, "skipped_ns": skipped, **totals.figures()}
 
 
-def _histogram(group: Group) -> dict[str, Any]:
+def _histogram(stream: Stream) -> dict[str, Any]:
     timing = FrameTiming()
     record = timing.record
-    for block in group.spans.blocks():
+    for block in stream.frame_time_blocks():
         for span in block:
             record(span, True)  # type: ignore[arg-type]
     return histogram(timing)

@@ -2,34 +2,46 @@
 
 The numbers are milliseconds, written by a program that held them as binary floats; they are read
 as the decimal text that they are. Each run is a recording of its own, reported by itself: between
-two runs lies a time that nobody measured. Everything else in the file (sensors, hardware) is passed
-over.
+two runs lies a time that nobody measured. TimeInSeconds is what the frame times are compared with.
+Everything else in the file (sensors, hardware) is passed over.
 """
 
 from __future__ import annotations
 
+from array import array
+from itertools import zip_longest
+from operator import sub
 from typing import TYPE_CHECKING
 
-from .._arguments import shown
-from .capture import Collector
-from .decimal_text import nanoseconds
+from .._arguments import U64_MAX, shown
+from .capture import FrameTimes
+from .collector import Collector
+from .decimal_text import decimals, last_digit, many_nanoseconds, nanoseconds
 from .json_stream import Cursor, Number
-from .limits import LONGEST_NAME
+from .limits import LONGEST_NAME, MOST_FRAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from .capture import Capture
     from .source import Source
 
 FORMAT = "CapFrameX JSON"
 
+#: In place of a number that was not measured.
+_NONE = U64_MAX
+_TIME, _CLOCK = "MsBetweenPresents", "TimeInSeconds"
+_UNIT = {_TIME: "ms", _CLOCK: "s"}
+
 
 class Runs:
     """The reader of what stands below ``Runs``, and of the name in ``Info``."""
 
-    def __init__(self, source: Source, cursor: Cursor) -> None:
+    def __init__(self, source: Source, cursor: Cursor, gaps: str) -> None:
         self._refuse = source.refuse
         self._cursor = cursor
-        self._found = Collector(source.refuse)
+        self._found = Collector(source.refuse, gaps)
         self._application = ""
         self._runs = 0
 
@@ -54,41 +66,105 @@ class Runs:
         """At the value of ``Runs``."""
         for _ in self._cursor.elements():
             self._runs += 1
-            arrays = 0
+            columns: dict[str, list[tuple[FrameTimes, int]]] = {_TIME: [], _CLOCK: []}
             for key in self._cursor.members():
                 if key != "CaptureData" or self._cursor.next() != "{":
                     self._cursor.skip()
                     continue
                 for column in self._cursor.members():
-                    if column == "MsBetweenPresents":
-                        arrays += 1
-                        self._frames()
-                    else:
+                    wanted = columns.get(column)
+                    if column == _CLOCK and self._cursor.next() != "[":
+                        wanted = None
+                    if wanted is None or len(wanted) == 2:
                         self._cursor.skip()
-            if arrays != 1:
+                    else:
+                        wanted.append(self._array(column))
+            if len(columns[_TIME]) != 1:
                 self._refuse(
-                    f"run {self._runs} has {arrays} arrays CaptureData.MsBetweenPresents, and "
+                    f"run {self._runs} has {len(columns[_TIME])} arrays CaptureData.{_TIME}, and "
                     "needs one; it holds no frame times to read: record again"
                 )
+            self._run(columns[_TIME][0], columns[_CLOCK])
 
-    def _frames(self) -> None:
+    def _array(self, column: str) -> tuple[FrameTimes, int]:
+        """The numbers of an array, and the last digit of them in nanoseconds."""
+        unit = _UNIT[column]
+        found = FrameTimes()
+        most = 0
+        for values in self._cursor.numbers():
+            many = many_nanoseconds([values], unit) if isinstance(values, list) else None
+            if many is None:
+                at = len(found)
+                one_by_one = [
+                    self._one(column, at + index, value, isinstance(values, list))
+                    for index, value in enumerate(values)
+                ]
+                many = one_by_one, max(decimals(str(value)) for value in values)
+            found.extend(many[0])
+            most = max(most, many[1])
+            if len(found) > MOST_FRAMES:
+                self._refuse(f"more than {MOST_FRAMES} frames; split the file")
+        return found, last_digit(unit, most)
+
+    def _one(self, column: str, index: int, value: Any, plain: bool) -> int:
+        if value is None or value == "NaN":
+            return _NONE
+        try:
+            return nanoseconds(value if plain or isinstance(value, Number) else "", _UNIT[column])
+        except ValueError as error:
+            if column == _CLOCK:
+                return _NONE
+            self._refuse(
+                f"run {self._runs}, {column} {index}: {shown(value)} "
+                f"{error}; the capture is damaged: record again"
+            )
+
+    def _run(self, times: tuple[FrameTimes, int], clocks: list[tuple[FrameTimes, int]]) -> None:
         key = ("", "", f"run {self._runs}")
-        for index, _ in enumerate(self._cursor.elements()):
-            value = self._cursor.value()
-            if value is None or (isinstance(value, Number) and value == "NaN"):
-                delta = None
-            else:
-                try:
-                    delta = nanoseconds(value if isinstance(value, Number) else "")
-                except ValueError as error:
-                    self._refuse(
-                        f"run {self._runs}, MsBetweenPresents {index}: {shown(value)} "
-                        f"{error}; the capture is damaged: record again"
-                    )
-            self._found.row(key, delta, None)
+        digits = 2 * times[1]
+        clock = FrameTimes()
+        if len(clocks) == 1 and len(clocks[0][0]) == len(times[0]):
+            digits += 2 * clocks[0][1]
+            clock = _aligned(times[0], clocks[0][0], digits)
+        elif clocks:
+            self._found.warnings.append(
+                f"run {self._runs}: {_CLOCK} and {_TIME} are not equally long, so gaps cannot be "
+                "found"
+            )
+        for some, at in zip_longest(times[0].blocks(), clock.blocks()):
+            self._found.add(
+                key, _measured(some), None if at is None else _measured(at), lambda _: None, digits
+            )
 
     def capture(self) -> Capture:
         """All of it."""
         if not self._found.rows:
             self._refuse("has no frames in its runs; record again, with the application running")
         return self._found.capture(FORMAT, self._application)
+
+
+def _aligned(times: FrameTimes, clock: FrameTimes, digits: int) -> FrameTimes:
+    """The clock of each frame time's end: some versions write that of its beginning, which shows in
+    the first block."""
+    none: array[int] = array("Q")
+    at, took = next(clock.blocks(), none), next(times.blocks(), none)
+    off = 100_000 + digits
+    moved = list(map(sub, at[1:], at))
+
+    def agreeing(times: Sequence[int]) -> int:
+        return sum(abs(one - other) <= off for one, other in zip(moved, times, strict=False))
+
+    if agreeing(took) <= agreeing(took[1:]):
+        return clock
+    later = FrameTimes()
+    for index, number in enumerate(clock):
+        if index:
+            later.append(number)
+    later.append(_NONE)
+    return later
+
+
+def _measured(numbers: Sequence[int]) -> Sequence[int | None]:
+    if _NONE not in numbers:
+        return numbers
+    return [None if number == _NONE else number for number in numbers]

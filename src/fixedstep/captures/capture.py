@@ -1,13 +1,11 @@
-"""What a capture holds once it is read: frame times in nanoseconds, by stream of frames.
+"""What a capture holds once it is read: frame times in nanoseconds, one list for each stream.
 
-The same for every file format, so that whoever analyses frames need not know where they came from.
-It refuses to interpret: no outlier is removed, no average is weighted. Percentiles here are exact
-(nearest rank over all frames), since a file has an end; `fixedstep.FrameTiming` is for runs that
-have none.
+It is the same for every file format. Nothing is smoothed, and no outlier is removed. Percentiles
+are exact (nearest rank over all frames), because a file has an end; `fixedstep.FrameTiming` is for
+runs that have none.
 
-Frame times are kept in blocks, of which all but the newest lie in a temporary file once there are
-many: a capture of any length takes the same memory. An approximate histogram instead would have
-been simpler, and would answer "how long was the longest one per cent" with "about".
+Frame times are kept in blocks. Once there are many blocks, all but the newest lie in a temporary
+file, so that a capture of any length takes the same memory.
 """
 
 from __future__ import annotations
@@ -17,18 +15,16 @@ import weakref
 from array import array
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from heapq import merge
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
-from .._arguments import U64_MAX
 from ..timing import percentage
-from .limits import MOST_FRAMES, MOST_GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from fractions import Fraction
     from typing import IO, BinaryIO
 
 #: Frame times in a block: half a megabyte.
@@ -42,18 +38,22 @@ class CaptureError(ValueError):
     """A capture that cannot be read exactly: names the file, the line, the fault and the fix."""
 
 
-class Spans:
+class SummaryError(CaptureError):
+    """A file of averages that a tool writes beside its captures. It has no frame times."""
+
+
+class FrameTimes:
     """A long list of unsigned 64-bit numbers in constant memory: appended to, then read through.
 
-    >>> spans = Spans([30, 10])
-    >>> spans.append(20)
-    >>> len(spans), spans.total, [list(block) for block in spans.blocks()], list(spans.ordered())
-    (3, 60, [[30, 10, 20]], [10, 20, 30])
+    >>> times = FrameTimes([30, 10])
+    >>> times.append(20)
+    >>> len(times), times.total, list(times), list(times.ordered())
+    (3, 60, [30, 10, 20], [10, 20, 30])
     """
 
     def __init__(self, numbers: Iterable[int] = ()) -> None:
         self.total: int = 0
-        """All of them together."""
+        """The sum of all of them."""
         self._newest = array("Q")
         self._file: BinaryIO | None = None
         self._filed = 0
@@ -64,16 +64,29 @@ class Spans:
         """Add a number, ``0 .. 2**64 - 1``; OverflowError for another."""
         self._newest.append(number)
         self.total += number
-        if len(self._newest) == BLOCK:
-            if self._file is None:
-                self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as this
-                weakref.finalize(self, _discard, self._file)
-            self._newest.tofile(self._file)
-            self._filed += BLOCK
-            self._newest = array("Q")
+        if len(self._newest) >= BLOCK:
+            self._spill()
+
+    def extend(self, numbers: Sequence[int]) -> None:
+        """Add many numbers."""
+        self._newest.extend(array("Q", numbers))
+        self.total += sum(numbers)
+        while len(self._newest) >= BLOCK:
+            self._spill()
+
+    def _spill(self) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as this
+            weakref.finalize(self, _discard, self._file)
+        self._newest[:BLOCK].tofile(self._file)
+        self._filed += BLOCK
+        self._newest = self._newest[BLOCK:]
 
     def __len__(self) -> int:
         return self._filed + len(self._newest)
+
+    def __iter__(self) -> Iterator[int]:
+        return chain.from_iterable(self.blocks())
 
     def _read(self, start: int, count: int) -> array[int]:
         assert self._file is not None
@@ -98,79 +111,127 @@ class Spans:
         newest = sorted(self._newest)
         if not self._filed:
             return iter(newest)
-        runs = Spans()
+        runs = FrameTimes()
         for block in self.blocks():
             if block is not self._newest:
-                for number in sorted(block):
-                    runs.append(number)
+                runs.extend(sorted(block))
         return merge(newest, *(runs._run(start) for start in range(0, runs._filed, BLOCK)))
 
 
 def _discard(file: IO[bytes]) -> None:
-    """Close it. On a full disk that writes once more what nobody will read, and fails again."""
+    """Close the spill file; a failed last flush (full disk) does not matter."""
     with suppress(OSError):
         file.close()
 
 
+class Gap(NamedTuple):
+    """A place where rows are missing: the file's own clock moved on by more than the frame time."""
+
+    line: int | None
+    """The line of the first row after it; None in formats without lines."""
+    start: int
+    """Where it begins, in nanoseconds after the first row, by the file's clock."""
+    length: int
+    """Nanoseconds that no row accounts for."""
+
+
 @dataclass(frozen=True)
-class Group:
+class Gaps:
+    """Where rows of a stream are missing, by the file's own clock."""
+
+    count: int = 0
+    """How many places there are."""
+    total: int = 0
+    """Nanoseconds in all of them together."""
+    longest: tuple[Gap, ...] = ()
+    """The longest ten, in the order of the file."""
+    counted: bool = True
+    """Whether the frame times include them, each in the frame that it interrupted."""
+
+
+class Stream:
     """The frames of one stream: of one swap chain, say, of one process.
 
-    >>> group = Group("game.exe", "42", "swap chain 0x1A", Spans([10, 30, 20]))
-    >>> group.frames, group.total, list(group.timestamps())
-    (3, 60, [10, 40, 60])
+    >>> stream = Stream("game.exe", "42", "swap chain 0x1A", [10, 30, 20])
+    >>> stream.frames, stream.total, list(stream.frame_times), list(stream.timestamps())
+    (3, 60, [10, 30, 20], [10, 40, 60])
+
+    Raises OverflowError for a frame time that is not 0 .. 2**64 - 1 nanoseconds.
     """
 
-    application: str
-    """The program's name, as the capture has it; empty where it has none."""
-    process_id: str
-    """Its process number, as the capture has it; empty where it has none."""
-    stream: str
-    """What tells it from other streams of the process: a swap chain, a thread, a run."""
-    spans: Spans
-    """Nanoseconds from each frame to the next, unsigned 64 bits."""
+    def __init__(
+        self,
+        application: str,
+        process_id: str,
+        name: str,
+        frame_times: Iterable[int],
+        *,
+        gaps: Gaps | None = None,
+        background: bool = False,
+    ) -> None:
+        self.application = application
+        """The program's name, as the capture has it; empty where it has none."""
+        self.process_id = process_id
+        """Its process number, as the capture has it; empty where it has none."""
+        self.name = name
+        """What tells it from other streams of the process: a swap chain, a thread, a run."""
+        self.gaps = gaps or Gaps()
+        """Where rows are missing."""
+        self.background = background
+        """Whether this is the desktop's compositor or a browser's own window. Pictures show another
+        stream if there is one."""
+        self._times = (
+            frame_times if isinstance(frame_times, FrameTimes) else FrameTimes(frame_times)
+        )
+
+    def __repr__(self) -> str:
+        return f"<Stream {self.title}: {self.frames} frames>"
 
     @property
     def title(self) -> str:
         """The three names in one line.
 
-        >>> Group("game.exe", "42", "swap chain 0x1A", Spans()).title
+        >>> Stream("game.exe", "42", "swap chain 0x1A", []).title
         'game.exe, process 42, swap chain 0x1A'
         """
         process = f"process {self.process_id}" if self.process_id else ""
-        return ", ".join(filter(None, (self.application, process, self.stream))) or "all frames"
+        return ", ".join(filter(None, (self.application, process, self.name))) or "all frames"
 
     @property
     def frames(self) -> int:
         """How many frame times there are."""
-        return len(self.spans)
+        return len(self._times)
 
     @property
     def total(self) -> int:
-        """All frame times together, in nanoseconds."""
-        return self.spans.total
+        """The sum of all frame times, in nanoseconds."""
+        return self._times.total
 
     @cached_property
-    def deltas(self) -> memoryview:
-        """The frame times as one read-only buffer of unsigned 64-bit integers, all in memory: 8
-        bytes each. `Spans.blocks` gives them in parts."""
+    def frame_times(self) -> memoryview:
+        """Nanoseconds from each frame to the next, as one read-only buffer of unsigned 64-bit
+        integers. All of them are in memory then, 8 bytes each."""
         whole = array("Q")
-        for block in self.spans.blocks():
+        for block in self._times.blocks():
             whole.extend(block)
         return memoryview(whole).toreadonly()
 
+    def frame_time_blocks(self) -> Iterator[array[int]]:
+        """Nanoseconds from each frame to the next, in blocks of at most 65536."""
+        return self._times.blocks()
+
     def timestamp_blocks(self) -> Iterator[array[int]]:
-        """When each frame came, in nanoseconds after the origin, ``BLOCK`` or fewer at a time."""
+        """When each frame came, in nanoseconds after the origin, in blocks of at most 65536."""
         now = 0
-        for block in self.spans.blocks():
+        for block in self._times.blocks():
             # The last of the block before is carried as a first that is then taken off.
             times = array("Q", accumulate(chain((now,), block)))
             now = times[-1]
             yield times[1:]
 
     def timestamps(self) -> array[int]:
-        """When each frame came, in nanoseconds after the origin: what a schedule is fed, with
-        ``start`` 0."""
+        """When each frame came, in nanoseconds after the origin: give these to a loop that was
+        made with ``start`` 0."""
         whole = array("Q")
         for block in self.timestamp_blocks():
             whole.extend(block)
@@ -182,20 +243,20 @@ class Group:
         Nearest rank: always a frame time that occurred. ``p`` is 0 .. 100, read as it is written;
         0 is the shortest frame, 100 the longest.
 
-        >>> group = Group("game.exe", "42", "", Spans(range(1, 1001)))
-        >>> group.percentile(50), group.percentile(99.9), group.percentile(100)
+        >>> stream = Stream("game.exe", "42", "", range(1, 1001))
+        >>> stream.percentile(50), stream.percentile(99.9), stream.percentile(100)
         (500, 999, 1000)
 
-        Raises ValueError for a group without frame times or a ``p`` out of range, and TypeError for
-        one that is no number.
+        Raises ValueError for a stream without frame times or a ``p`` out of range, and TypeError
+        for one that is no number.
         """
         return self.percentiles((p,))[0]
 
     def percentiles(self, shares: Sequence[int | float | str | Fraction]) -> list[int]:
         """Several percentiles for the work of one; see `percentile`."""
-        return self.figures(shares, ())[0]
+        return self._ranked(shares, ())[0]
 
-    def figures(
+    def _ranked(
         self,
         percentiles: Sequence[int | float | str | Fraction],
         worst: Sequence[int | float | str | Fraction],
@@ -203,16 +264,14 @@ class Group:
         """Percentiles, and of the longest ``worst`` percent of the frames how many they are and
         their nanoseconds together: at least one frame, and the next whole number of them.
 
-        >>> group = Group("game.exe", "42", "", Spans([10] * 99 + [90]))
-        >>> group.figures((50, 100), (1, 1.5))
+        >>> stream = Stream("game.exe", "42", "", [10] * 99 + [90])
+        >>> stream._ranked((50, 100), (1, 1.5))
         ([10, 90], [(1, 90), (2, 100)])
-
-        Raises what `percentile` raises.
         """
         shares = [percentage(p) for p in percentiles]
         if not self.frames:
             raise ValueError(
-                "a group of one row has no frame time and so no percentile; check frames first"
+                "a stream of one row has no frame time and so no percentile; check frames first"
             )
         # Ranks count from 1, the shortest frame.
         ranks = [max(self._frames_in(share), 1) for share in shares]
@@ -222,13 +281,13 @@ class Group:
         at: dict[int, int] = {}
         sums = [0] * len(counts)
         tail = min(firsts, default=self.frames + 1)
-        for rank, span in enumerate(self.spans.ordered(), 1):
+        for rank, time in enumerate(self._times.ordered(), 1):
             if rank in wanted:
-                at[rank] = span
+                at[rank] = time
             if rank >= tail:
                 for index, first in enumerate(firsts):
                     if rank >= first:
-                        sums[index] += span
+                        sums[index] += time
         return [at[rank] for rank in ranks], list(zip(counts, sums, strict=True))
 
     def _frames_in(self, share: Fraction) -> int:
@@ -243,86 +302,8 @@ class Capture:
     """Which format it was read as."""
     rows: int
     """Rows of frames in the file, those that gave no frame time included."""
-    groups: tuple[Group, ...]
-    """The streams of frames, in the order of their first rows."""
+    streams: tuple[Stream, ...]
+    """The streams of frames, in the order of their first rows; in a Chrome trace, renderers come
+    before other threads and the browser's own window comes last."""
     warnings: tuple[str, ...]
     """What was left out or may be missing, one sentence each; empty when nothing was."""
-
-
-class Refusals:
-    """How a reader says no, with the place. Every reader has one for its file."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __call__(self, what: str, line: int | None = None) -> NoReturn:
-        """Raise CaptureError."""
-        where = self._name if line is None else f"{self._name}, line {line}"
-        raise CaptureError(f"{where}: {what}")
-
-
-class Collector:
-    """Where a reader puts the frames it finds: by stream, in order, within bounds."""
-
-    def __init__(self, refuse: Refusals) -> None:
-        self._refuse = refuse
-        self._groups: dict[tuple[str, str, str], Spans] = {}
-        self.rows: int = 0
-        self.warnings: list[str] = []
-        self._frames = 0
-        self._unmeasured = 0
-        self._first_unmeasured: int | None = None
-
-    def start(self, key: tuple[str, str, str], line: int | None) -> None:
-        """A stream begins, with no frame time yet."""
-        if len(self._groups) == MOST_GROUPS:
-            self._refuse(
-                f"more than {MOST_GROUPS} streams of frames, where captures have a few; the names "
-                "of processes are damaged, or the file holds many captures: split it",
-                line,
-            )
-        self._groups[key] = Spans()
-
-    def frame(self, key: tuple[str, str, str], delta: int | None, line: int | None) -> None:
-        """A frame time, in nanoseconds, of a stream that was started; None was not measured."""
-        if delta is None:
-            self._unmeasured += 1
-            self._first_unmeasured = self._first_unmeasured or line
-            return
-        self._frames += 1
-        if self._frames > MOST_FRAMES:
-            self._refuse(
-                f"more than {MOST_FRAMES} frames, which is 50 days at 240 frames a second; split "
-                "the file",
-                line,
-            )
-        spans = self._groups[key]
-        if spans.total + delta > U64_MAX:
-            self._refuse(
-                f"the frame times of {key[0] or 'the capture'} add up to more than 2**64 - 1 "
-                "nanoseconds, which is 584 years; the file is damaged",
-                line,
-            )
-        spans.append(delta)
-
-    def row(self, key: tuple[str, str, str], delta: int | None, line: int | None) -> None:
-        """A row that says how long the frame before it took: the first of a stream is its origin,
-        since what it tells began before the capture did."""
-        self.rows += 1
-        if key in self._groups:
-            self.frame(key, delta, line)
-        else:
-            self.start(key, line)
-
-    def capture(self, form: str, application: str = "") -> Capture:
-        """All of it. ``application`` is for streams that did not know their program's name."""
-        if self._unmeasured:
-            where = f", the first in line {self._first_unmeasured}" * bool(self._first_unmeasured)
-            self.warnings.append(
-                f"rows without a frame time (NA) left out: {self._unmeasured}{where}; the time "
-                "they took is missing"
-            )
-        groups = (
-            Group(key[0] or application, *key[1:], spans) for key, spans in self._groups.items()
-        )
-        return Capture(form, self.rows, tuple(groups), tuple(self.warnings))

@@ -15,7 +15,7 @@ from __future__ import annotations
 #: that has no line ends would be read into memory whole.
 LONGEST_LINE = 65536
 
-#: Blank lines in a row. They take a thousand times as long to read as to send, packed.
+#: Consecutive blank lines: gzip makes them a thousand times cheaper to send than to read.
 MOST_BLANK_LINES = 1 << 20
 
 #: Bytes behind the last line that a crash may leave: zeros, for the most part.
@@ -26,7 +26,7 @@ HEAD = 65536
 
 #: Streams of frames in one capture, and recordings one after the other in one file. Each stream may
 #: take a block of frame times, half a megabyte, and an open file.
-MOST_GROUPS = 256
+MAX_STREAMS = 256
 
 #: Frames in one capture, 50 days at 240 a second: 8 GiB in the folder for temporary files, and as
 #: much again while they are sorted.
@@ -43,9 +43,9 @@ DEEPEST = 64
 
 #: A gzip file may unfold to this many bytes, and beyond to so many times its own size. Captures are
 #: text of numbers that differ, and shrink to a fifth or a tenth.
-UNFOLDED_FREELY = 64 << 20
-UNFOLDED_TIMES = 250
+MAX_INFLATED_UNCHECKED = 4 << 20
+MAX_INFLATE_RATIO = 32
 
 #: Bytes of a gzip file that may go by without anything coming out. More than a piece of data takes
 #: is a name without end, or empty members one after the other.
-PACKED_IN_VAIN = 1 << 20
+MAX_INPUT_WITHOUT_OUTPUT = 1 << 20

@@ -12,12 +12,14 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from .capture import Capture, Collector
+from .collector import Collector, quoted
 from .decimal_text import is_number, nanoseconds
-from .source import Line, Source, shown
+from .source import Line, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from .capture import Capture
 
 FORMAT = "MangoHud CSV"
 LOOKED_FOR = "the columns fps, frametime and elapsed"
@@ -28,6 +30,8 @@ _DECIDED_IN = 1 << 20
 #: The sum and the span agree if they differ by less than one part in so many. Honest logs are
 #: within a thousandth; the next unit is a thousand times off, a sample every second frame twice.
 _TOLERANCE = 20
+#: Nanoseconds by which elapsed may differ from frametime in one row: it is taken by another thread.
+_JITTER = 10_000_000
 
 
 class _Row(NamedTuple):
@@ -38,7 +42,8 @@ class _Row(NamedTuple):
 
 def is_header(names: Sequence[str]) -> bool:
     """Whether a line of CSV names the columns that are needed."""
-    return {"fps", "frametime"} <= {name.strip().lower() for name in names}
+    folded = {name.strip().lower() for name in names}
+    return folded >= {"fps", "frametime"} and folded.isdisjoint({"msbetweenpresents", "processid"})
 
 
 def begins(text: str) -> bool:
@@ -53,10 +58,10 @@ def _agree(total: int, span: int) -> bool:
 class _Reader:
     """One pass over one file."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, gaps: str) -> None:
         self._source = source
         self._refuse = source.refuse
-        self._found = Collector(source.refuse)
+        self._found = Collector(source.refuse, gaps)
         self._lines = source.lines(LOOKED_FOR, self._found.warnings)
 
     def _header(self) -> tuple[int, int, int]:
@@ -111,7 +116,7 @@ class _Reader:
             return nanoseconds(text, unit)
         except ValueError as error:
             self._refuse(
-                f"{name} {shown(text)} {error}; the row is damaged: repair or remove it",
+                f"{name} {quoted(text)} {error}; the row is damaged: repair or remove it",
                 line.number,
             )
 
@@ -156,7 +161,7 @@ class _Reader:
             end = row.elapsed
             if self._found.rows:
                 total += delta
-            self._found.row(key, delta, row.line)
+            self._found.add(key, [delta], [row.elapsed], row.line.__add__, _JITTER)
         span = end - begin
         if not _agree(total, span):
             share = 100 * total // span if span else 0
@@ -171,6 +176,6 @@ class _Reader:
         return self._found.capture(FORMAT)
 
 
-def read(source: Source) -> Capture:
+def read(source: Source, gaps: str) -> Capture:
     """What `fixedstep.captures.read` does, for this format."""
-    return _Reader(source).read()
+    return _Reader(source, gaps).read()

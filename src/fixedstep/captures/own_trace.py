@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from ..records.trace import Trace, TraceError
 from ..time import saturating_since
-from .capture import CaptureError, Collector
+from .capture import CaptureError
+from .collector import Collector
 
 if TYPE_CHECKING:
     from .capture import Capture
@@ -38,7 +39,7 @@ def _read(source: Source, trace: Trace) -> Capture:
         if operation.kind == "frame":
             found.rows += 1
             before = operation.now if last is None else last
-            found.frame(key, saturating_since(operation.now, before), None)
+            found.frames(key, [saturating_since(operation.now, before)])
             backwards += operation.now < before
         else:
             skipped += 1

@@ -21,27 +21,31 @@ import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .capture import Refusals
+from .collector import Refusals, quoted
 from .limits import (
     HEAD,
     LONGEST_LINE,
     LONGEST_TAIL,
+    MAX_INFLATE_RATIO,
+    MAX_INFLATED_UNCHECKED,
+    MAX_INPUT_WITHOUT_OUTPUT,
     MOST_BLANK_LINES,
-    PACKED_IN_VAIN,
-    UNFOLDED_FREELY,
-    UNFOLDED_TIMES,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
     from typing_extensions import Buffer
+
+    #: Called with the bytes read so far, and how many there are if that is known.
+    Progress = Callable[[int, int | None], object]
 
 #: The path that means standard input.
 STANDARD_INPUT = "-"
 
 _GZIP = b"\x1f\x8b"
+_PACKED = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
@@ -59,9 +63,12 @@ class _Counted(io.RawIOBase):
     as much as is asked for, where a pipe gives what is there: a single byte maybe, and the marks
     that the formats are told by have up to three."""
 
-    def __init__(self, file: BinaryIO, most: int | None = None) -> None:
+    def __init__(
+        self, file: BinaryIO, most: int | None = None, progress: Progress | None = None
+    ) -> None:
         self._file = file
         self._most = most
+        self._progress = progress
         self.count = 0
 
     def readable(self) -> bool:
@@ -74,11 +81,16 @@ class _Counted(io.RawIOBase):
         count = 0
         while count < len(view):
             piece = self._file.read(len(view) - count)
+            if piece is None:
+                why = "is non-blocking and has nothing to read yet; write it to a file first"
+                raise BlockingIOError(errno.EAGAIN, why, "standard input")
             if piece == b"":
                 break
             view[count : count + len(piece)] = piece
             count += len(piece)
         self.count += count
+        if self._progress is not None:
+            self._progress(self.count, self._most)
         return count
 
 
@@ -92,22 +104,22 @@ class _Packed(_Counted):
         """What had been read when the last piece was asked for."""
 
     def readinto(self, buffer: Buffer) -> int:
-        if self.count - self.before > PACKED_IN_VAIN:
+        if self.count - self.before > MAX_INPUT_WITHOUT_OUTPUT:
             self._refuse(
-                f"is a gzip file with {PACKED_IN_VAIN} bytes in a row that hold nothing, so it is "
-                "no packed capture; unpack it with gzip and see what it is"
+                f"is a gzip file with {MAX_INPUT_WITHOUT_OUTPUT} bytes in a row that hold nothing, "
+                "so it is no packed capture; unpack it with gzip and see what it is"
             )
         return super().readinto(buffer)
 
 
-class _Unfolded(io.RawIOBase):
+class _Inflated(io.RawIOBase):
     """What a gzip file holds, up to where it can only be a trap."""
 
     def __init__(self, file: BinaryIO, refuse: Refusals) -> None:
         self._packed = _Packed(file, refuse)
         self._gzip = gzip.GzipFile(fileobj=io.BufferedReader(self._packed), mode="rb")
         self._refuse = refuse
-        self._unfolded = 0
+        self._inflated = 0
 
     def readable(self) -> bool:
         return True
@@ -120,10 +132,10 @@ class _Unfolded(io.RawIOBase):
             self._refuse("is a gzip file that ends early; copy it again, or unpack what there is")
         except (gzip.BadGzipFile, zlib.error) as error:
             self._refuse(f"is a damaged gzip file ({error}); copy it again")
-        self._unfolded += count
-        if self._unfolded > max(UNFOLDED_FREELY, UNFOLDED_TIMES * self._packed.count):
+        self._inflated += count
+        if self._inflated > max(MAX_INFLATED_UNCHECKED, MAX_INFLATE_RATIO * self._packed.count):
             self._refuse(
-                f"unfolds to more than {UNFOLDED_TIMES} times its size, as no capture does; "
+                f"unpacks to more than {MAX_INFLATE_RATIO} times its size, as no capture does; "
                 "unpack it with gzip and see what it is"
             )
         return count
@@ -156,13 +168,22 @@ class _FromUtf16(io.RawIOBase):
 class Source:
     """One capture, open for reading."""
 
-    def __init__(self, name: str, file: BinaryIO, most: int | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        file: BinaryIO,
+        most: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         """``most`` bytes of the file are read, or all there are."""
         self.name = name
         self.refuse: Refusals = Refusals(name)
-        reader: io.BufferedReader[Any] = io.BufferedReader(_Counted(file, most), HEAD)
+        reader: io.BufferedReader[Any] = io.BufferedReader(_Counted(file, most, progress), HEAD)
+        for begin, packer in _PACKED.items():
+            if reader.peek(5).startswith(begin):
+                self.refuse(f"is packed with {packer}, and only gzip is unpacked here; unpack it")
         if reader.peek(2)[:2] == _GZIP:
-            reader = io.BufferedReader(_Unfolded(reader, self.refuse), HEAD)
+            reader = io.BufferedReader(_Inflated(reader, self.refuse), HEAD)
         mark = reader.peek(2)[:2]
         if mark in _UTF_16:
             reader.read(2)
@@ -172,6 +193,7 @@ class Source:
         # What was looked at is put back in front: standard input cannot be read twice.
         self._head = reader.read(HEAD)
         self._reader = io.BufferedReader(_Joined(self._head, reader), HEAD)
+        self._number = self._blank = 0
 
     @property
     def head(self) -> str:
@@ -185,45 +207,69 @@ class Source:
 
     def lines(self, looked_for: str, warnings: list[str]) -> Iterator[Line]:
         """The text by lines. ``looked_for`` ends the refusal of what has none."""
-        number = blank = 0
         while raw := self._reader.readline(LONGEST_LINE + 1):
-            number += 1
-            whole = raw.endswith(b"\n")
-            blank = blank + 1 if raw.isspace() else 0
-            if blank > MOST_BLANK_LINES:
-                self.refuse(
-                    f"is blank, like the {MOST_BLANK_LINES} before it, so this is no list of "
-                    "frames; export the capture again",
-                    number,
-                )
+            self._number += 1
             if b"\0" in raw:
-                if number > 1 and raw.endswith(b"\0"):
-                    raw = raw.rstrip(b"\0")
-                    warnings.append(
-                        f"line {number}, the last, ends in zero bytes, as a crash leaves them; "
-                        "frames after it may be missing"
-                    )
-                    tail = 0
-                    while piece := self._reader.read(HEAD):
-                        tail += len(piece)
-                        if piece.strip(b"\0") or tail > LONGEST_TAIL:
-                            self.refuse(
-                                "holds zero bytes, and more than a crash leaves, so this is no "
-                                "text; export the capture again",
-                                number,
-                            )
-                if b"\0" in raw:
-                    self.refuse(
-                        "holds a zero byte, so this is no text; export the capture again", number
-                    )
+                raw = self._without_zeros(raw, warnings)
             if len(raw) > LONGEST_LINE:
-                start = shown(raw[:60].decode("utf-8", "backslashreplace"))
+                start = quoted(raw[:60].decode("utf-8", "backslashreplace"))
                 self.refuse(
                     f"is longer than {LONGEST_LINE} bytes and begins {start}, so this is no list "
                     f"of frames; looked for {looked_for}",
-                    number,
+                    self._number,
                 )
-            yield Line(number, raw.decode("utf-8", "backslashreplace").rstrip("\r\n"), whole)
+            yield self._line(raw)
+
+    def _line(self, raw: bytes) -> Line:
+        self._blank = self._blank + 1 if raw.isspace() else 0
+        if self._blank > MOST_BLANK_LINES:
+            self.refuse(
+                f"is blank, like the {MOST_BLANK_LINES} before it, so this is no list of "
+                "frames; export the capture again",
+                self._number,
+            )
+        text = raw.decode("utf-8", "backslashreplace").rstrip("\r\n")
+        return Line(self._number, text, raw.endswith(b"\n"))
+
+    def _without_zeros(self, raw: bytes, warnings: list[str]) -> bytes:
+        """The last line without the zero bytes that a crash leaves behind it."""
+        number = self._number
+        if number > 1 and raw.endswith(b"\0"):
+            raw = raw.rstrip(b"\0")
+            warnings.append(
+                f"line {number}, the last, ends in zero bytes, as a crash leaves them; "
+                "frames after it may be missing"
+            )
+            tail = 0
+            while piece := self._reader.read(HEAD):
+                tail += len(piece)
+                if piece.strip(b"\0") or tail > LONGEST_TAIL:
+                    self.refuse(
+                        "holds zero bytes, and more than a crash leaves, so this is no "
+                        "text; export the capture again",
+                        number,
+                    )
+        if b"\0" in raw:
+            self.refuse("holds a zero byte, so this is no text; export the capture again", number)
+        return raw
+
+    def block(self) -> tuple[int, bytes] | None:
+        """Whole lines that are read already, at most `HEAD` bytes, with the number of the first;
+        None where the next line has to be looked at by itself. `split` gives them by lines."""
+        ready = self._reader.peek()
+        end = ready.rfind(b"\n") + 1
+        if not end or b"\0" in ready or ready.startswith((b"\n", b"\r")):
+            return None
+        first = self._number + 1
+        self._number += ready.count(b"\n")
+        return first, self._reader.read(end)
+
+    def split(self, block: tuple[int, bytes]) -> Iterator[Line]:
+        """The lines of a `block`."""
+        self._number, raw = block[0] - 1, block[1]
+        for line in raw.split(b"\n")[:-1]:
+            self._number += 1
+            yield self._line(line + b"\n")
 
     def fields(self, line: Line, separator: str) -> list[str]:
         """A line of CSV as its values. Each line is parsed alone: a quote that is never closed
@@ -256,7 +302,7 @@ class _Joined(io.RawIOBase):
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
+def opened(path: str | os.PathLike[str], progress: Progress | None = None) -> Iterator[Source]:
     """The capture at a path, or on standard input for ``-``. OSError where that was closed."""
     name = os.fspath(path)
     if name == STANDARD_INPUT:
@@ -268,9 +314,4 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
         status = os.fstat(file.fileno())
         # Files that a system makes up, as in /proc, have no size and still something in them.
         most = status.st_size if stat.S_ISREG(status.st_mode) and status.st_size else None
-        yield Source(name, file, most)
-
-
-def shown(text: str) -> str:
-    """Text of a file in a message: quoted, and not too long."""
-    return repr(text if len(text) <= 60 else text[:57] + "...")
+        yield Source(name, file, most, progress)

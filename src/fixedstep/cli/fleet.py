@@ -3,7 +3,7 @@
 One file that is no capture, or that ends its process, costs its own figures and no other's. Folders
 are taken with all files below them except what is hidden, since formats are told by content and not
 by name. A pipe or a device in a folder is no file, and could keep its reader for ever. The pool
-starts fresh interpreters: a fork would copy whatever threads the caller has. Each has a line of its
+starts fresh interpreters: a fork would copy whatever threads the caller has. Each has a pipe of its
 own and one file at a time. The pool of ``concurrent.futures`` is none for this: at Ctrl-C it goes
 through all files that are queued, and it does not tell which file a process died of.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,63 +21,74 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
-    from ..captures import Settings
+    from ..captures import AnalysisSettings
 
 #: Fewer files than this are read here: starting a process takes as long as reading ten megabytes.
 _WORTH_A_POOL = 8
+#: A file of fewer bytes is read before a bar would be looked at.
+_LONG_FILE = 32_000_000
 #: Windows waits for 63 things at once and no more.
 _MOST_PROCESSES = 60 if sys.platform == "win32" else 64
 
 
-def files_in(paths: Sequence[str]) -> list[str]:
-    """The files, and those in the folders and below, in the order of their names.
+def files_in(paths: Sequence[str]) -> tuple[list[str], list[dict[str, Any]]]:
+    """The files, and those in the folders and below, in the order of their names; and, as results
+    with an error, the folders that cannot be listed or have no file in them."""
+    found: list[str] = []
+    failed: list[dict[str, Any]] = []
 
-    Raises OSError for a folder that cannot be listed or has no file in it.
-    """
-    found = []
+    def fail(path: str, why: str) -> None:
+        failed.append({"path": path, "error": f"{path}: {why}"})
+
+    def unlisted(error: OSError) -> None:
+        fail(str(error.filename), error.strerror or str(error))
+
     for path in paths:
         if not os.path.isdir(path):
             found.append(path)
             continue
-        inside = sorted(_below(path))
-        if not inside:
-            raise IsADirectoryError(0, "is a directory without files", path)
+        before = len(failed)
+        inside = sorted(_below(path, unlisted))
+        if not inside and len(failed) == before:
+            fail(path, "is a directory without files")
         found += inside
-    return found
+    return found, failed
 
 
-def _below(folder: str) -> Iterator[str]:
-    def refuse(error: OSError) -> None:
-        raise error
-
-    for at, folders, files in os.walk(folder, onerror=refuse):
+def _below(folder: str, unlisted: Callable[[OSError], None]) -> Iterator[str]:
+    for at, folders, files in os.walk(folder, onerror=unlisted):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             path = os.path.join(at, name)
-            # A link to nowhere is listed too, so that it is told.
+            # A link to nowhere is listed too, so that it is reported.
             if not name.startswith(".") and (os.path.isfile(path) or not os.path.exists(path)):
                 yield path
 
 
-def analyze_all(files: Sequence[str], settings: Settings, jobs: int | None) -> list[dict[str, Any]]:
-    """`analyze_one` of each file, in their order, on so many processes (None: as many as pay)."""
+def analyze_all(
+    files: Sequence[str], settings: AnalysisSettings, jobs: int | None
+) -> list[dict[str, Any]]:
+    """`analyze` of each file, in their order, on so many processes (None: as many as pay)."""
     from ..captures import analysis
 
     if jobs is None:
         jobs = min(os.cpu_count() or 1, len(files)) if len(files) >= _WORTH_A_POOL else 1
-    shared = [index for index, file in enumerate(files) if _same_to_all(file)]
+    shared = [index for index, file in enumerate(files) if _shareable(file)]
     results: dict[int, dict[str, Any]] = {}
+    if len(files) == 1:
+        with _reading() as progress:
+            return [analysis.analyze(files[0], settings, progress=progress)]
     with _progress(len(files)) as advance:
         if jobs > 1 and len(shared) > 1:
             _in_processes(files, shared, settings, jobs, results, advance)
         for index, file in enumerate(files):
             if index not in results:
-                results[index] = analysis.analyze_one(file, settings)
+                results[index] = analysis.analyze(file, settings)
                 advance()
     return [results[index] for index in range(len(files))]
 
 
-def _same_to_all(file: str) -> bool:
+def _shareable(file: str) -> bool:
     """Whether another process finds the same under this name. Standard input and pipes are this
     process's own, and so may be all that the system makes up, as in /dev/fd and /proc/self."""
     from ..captures.source import STANDARD_INPUT
@@ -90,7 +101,7 @@ def _same_to_all(file: str) -> bool:
 def _in_processes(
     files: Sequence[str],
     chosen: Sequence[int],
-    settings: Settings,
+    settings: AnalysisSettings,
     jobs: int,
     results: dict[int, dict[str, Any]],
     advance: Callable[[], None],
@@ -109,7 +120,7 @@ def _in_processes(
             _share_out(files, [index], settings, 1, found)
         if index not in results:
             error = (
-                f"{files[index]}: the process that read it was ended, perhaps for want of memory"
+                f"{files[index]}: the process that read it ended, perhaps because memory ran out"
             )
             found(index, {"path": files[index], "error": error})
 
@@ -117,7 +128,7 @@ def _in_processes(
 def _share_out(
     files: Sequence[str],
     chosen: Sequence[int],
-    settings: Settings,
+    settings: AnalysisSettings,
     jobs: int,
     found: Callable[[int, dict[str, Any]], None],
 ) -> None:
@@ -127,31 +138,31 @@ def _share_out(
     context = get_context("spawn")
     waiting = list(reversed(chosen))
     processes: list[BaseProcess] = []
-    at_work: dict[Any, int] = {}  # by their lines
+    at_work: dict[Any, int] = {}  # by their pipes
 
-    def hand_out(line: Connection) -> None:
-        at_work[line] = waiting.pop()
+    def hand_out(pipe: Connection) -> None:
+        at_work[pipe] = waiting.pop()
         with suppress(OSError):  # its process is dead, which shows where its answer should be
-            line.send(files[at_work[line]])
+            pipe.send(files[at_work[pipe]])
 
     def start() -> None:
-        line, other_end = context.Pipe()
+        pipe, other_end = context.Pipe()
         process = context.Process(target=_work, args=(other_end, settings), daemon=True)
         with _interrupts_held():
             process.start()
             processes.append(process)
         other_end.close()
-        hand_out(line)
+        hand_out(pipe)
 
     try:
         for _ in range(min(jobs, len(waiting))):
             start()
         while at_work:
             ready: list[Any] = connection.wait(list(at_work))
-            for line in ready:
-                index = at_work.pop(line)
+            for pipe in ready:
+                index = at_work.pop(pipe)
                 try:
-                    result = line.recv()
+                    result = pipe.recv()
                 except (EOFError, OSError):
                     if waiting:
                         start()
@@ -160,7 +171,7 @@ def _share_out(
                     raise RuntimeError(f"{files[index]}: its process failed\n{result}")
                 found(index, result)
                 if waiting:
-                    hand_out(line)
+                    hand_out(pipe)
     finally:  # the end of their work, or Ctrl-C, which they do not hear
         with _interrupts_held():
             for process in processes:
@@ -169,22 +180,22 @@ def _share_out(
                 process.join()
 
 
-def _work(line: Connection, settings: Settings) -> None:
-    """Read the files that come, in a process of its own, until the line ends."""
+def _work(pipe: Connection, settings: AnalysisSettings) -> None:
+    """Read the files that come, in a process of its own, until the pipe ends."""
     import traceback
 
-    from ..captures import analyze_one
+    from ..captures import analyze
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for Windows, where it was not held
     with suppress(EOFError, OSError):
         while True:
-            file = line.recv()
+            file = pipe.recv()
             found: dict[str, Any] | str
             try:
-                found = analyze_one(file, settings)
+                found = analyze(file, settings)
             except Exception:
                 found = traceback.format_exc()
-            line.send(found)
+            pipe.send(found)
 
 
 @contextmanager
@@ -206,24 +217,53 @@ def _interrupts_held() -> Iterator[None]:
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[], None]]:
-    """A bar on the error output, if somebody looks at it and there is something to wait for."""
+    """A bar on the error output, if somebody looks at it."""
     if total < 2 or not sys.stderr.isatty():
         yield lambda: None
         return
-    try:
-        from rich.console import Console
-        from rich.progress import Progress
-    except ImportError:
-        done = 0
+    done = 0
+    with _bar("captures") as show:
 
         def advance() -> None:
             nonlocal done
             done += 1
-            print(f"\r{done} of {total} captures", end="", file=sys.stderr, flush=True)
+            show(done, total)
 
         yield advance
+
+
+@contextmanager
+def _reading() -> Iterator[Callable[[int, int | None], None] | None]:
+    """A bar for one file, once it proves to be long."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with ExitStack() as stack:
+        show: Callable[[int, int], None] | None = None
+        shown = 0
+
+        def progress(count: int, size: int | None) -> None:
+            nonlocal show, shown
+            if size is None or size < _LONG_FILE or count - shown < _LONG_FILE // 16:
+                return
+            show = show or stack.enter_context(_bar("MB read"))
+            shown = count
+            show(count // 10**6, size // 10**6)
+
+        yield progress
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    try:
+        from rich.console import Console
+        from rich.progress import Progress
+    except ImportError:
+        yield lambda done, total: print(
+            f"\r{done} of {total} {what}", end="", file=sys.stderr, flush=True
+        )
         print(file=sys.stderr)
         return
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("captures", total=total)
-        yield lambda: bar.advance(task)
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -14,11 +14,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, TextIO
 
+from ..captures.chrome_trace import OWN_CATEGORY
 from .series import frames
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..captures import Stream
     from ..time import Rate, StepBudget, Timestep
-    from .capture import Capture
 
 
 def _microseconds(nanos: int) -> str:
@@ -27,7 +30,7 @@ def _microseconds(nanos: int) -> str:
 
 def write(
     file: TextIO,
-    capture: Capture,
+    streams: Sequence[Stream],
     timestep: Timestep | Rate,
     budget: StepBudget,
     stall_over: int,
@@ -36,10 +39,10 @@ def write(
 
     >>> import io
     >>> from fixedstep import StepBudget, Timestep
-    >>> from fixedstep.captures import Capture, Group, Spans
+    >>> from fixedstep.captures import Stream
     >>> file = io.StringIO()
-    >>> group = Group("game.exe", "42", "", Spans([25_000, 10_000]))
-    >>> write(file, Capture("", 3, (group,), ()), Timestep(10_000), StepBudget(5), 50_000_000)
+    >>> stream = Stream("game.exe", "42", "", [25_000, 10_000])
+    >>> write(file, [stream], Timestep(10_000), StepBudget(5), 50_000_000)
     9
     >>> json.loads(file.getvalue())["traceEvents"][2]["args"]
     {'frame': 0, 'steps': 2, 'dropped': 0}
@@ -53,19 +56,19 @@ def write(
         count += 1
 
     file.write('{"displayTimeUnit":"ms","traceEvents":[\n')
-    for number, group in enumerate(capture.groups, 1):
+    for number, stream in enumerate(streams, 1):
         where = f'"pid":{number},"tid":1'
-        name = json.dumps(group.title)
+        name = json.dumps(stream.title)
         put(f'{{"name":"process_name","ph":"M",{where},"args":{{"name":{name}}}}}')
         put(f'{{"name":"thread_name","ph":"M",{where},"args":{{"name":"frames"}}}}')
         last = None
-        for index, frame in enumerate(frames(group, timestep, budget)):
+        for index, frame in enumerate(frames(stream, timestep, budget)):
             kind = "frame with drops" if frame.dropped else "frame"
             if frame.span > stall_over and not frame.dropped:
                 kind = "stall"
             at, took = _microseconds(frame.start), _microseconds(frame.span)
             put(
-                f'{{"name":"{kind}","cat":"frame","ph":"X","ts":{at},"dur":{took},{where},"args":'
+                f'{{"name":"{kind}","cat":"{OWN_CATEGORY}","ph":"X","ts":{at},"dur":{took},{where},"args":'
                 f'{{"frame":{index},"steps":{frame.steps},"dropped":{frame.dropped}}}}}'
             )
             # A plan is made when its frame ends. A counter keeps its value until the next.
