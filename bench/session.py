@@ -12,13 +12,14 @@ import sys
 from collections.abc import Callable
 from statistics import median
 
+from fixedstep.sim.input_bridge import PRESS, RELEASE, ActionState, InputBridge, Sample
+from fixedstep.sim.tick_input import TickInput
+
 from fixedstep import FrameLoop, Nanos, Rate, StepBudget, Timestamp
 from fixedstep.cli.bench.measure import Effort, Played, Side, clock, interleave
 from fixedstep.cli.bench.table import machine
 from fixedstep.sim.frame_clock import FrameClock
-from fixedstep.sim.input_bridge import PRESS, RELEASE, ActionState, InputBridge, Sample
 from fixedstep.sim.session import Session, Tick
-from fixedstep.sim.tick_input import TickInput
 from fixedstep.sim.timers import TimerQueue
 
 _FRAMES = 6_000

@@ -9,9 +9,10 @@ budget and nothing else. `fixedstep.host.ball.in_arcade` is how it is drawn, and
 lines how a game uses `ArcadeWindow`.
 """
 
-from fixedstep import Rate, StepBudget
 from fixedstep.host.ball import in_arcade
 from fixedstep.host.ball.model import Ball
+
+from fixedstep import Rate, StepBudget
 
 if __name__ == "__main__":
     in_arcade.play(Ball(), timestep=Rate(20), budget=StepBudget(5), frames=Rate(60))

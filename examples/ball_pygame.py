@@ -9,9 +9,10 @@ budget and nothing else. `fixedstep.host.ball.in_pygame` is how it is drawn, and
 lines how a game uses `PygameWindow`.
 """
 
-from fixedstep import Rate, StepBudget
 from fixedstep.host.ball import in_pygame
 from fixedstep.host.ball.model import Ball
+
+from fixedstep import Rate, StepBudget
 
 if __name__ == "__main__":
     in_pygame.play(Ball(), timestep=Rate(20), budget=StepBudget(5), frames=Rate(60))

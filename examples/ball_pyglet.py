@@ -9,9 +9,10 @@ budget and nothing else. `fixedstep.host.ball.in_pyglet` is how it is drawn, and
 lines how a game uses `PygletWindow`.
 """
 
-from fixedstep import Rate, StepBudget
 from fixedstep.host.ball import in_pyglet
 from fixedstep.host.ball.model import Ball
+
+from fixedstep import Rate, StepBudget
 
 if __name__ == "__main__":
     in_pyglet.play(Ball(), timestep=Rate(20), budget=StepBudget(5), frames=Rate(60))

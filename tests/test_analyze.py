@@ -855,9 +855,7 @@ def test_a_table_that_is_no_column_is_told_what_to_do(
     assert "here are 2 fields, so name the column" in capsys.readouterr().err
     file.write_text("frame_time_ms\n16.7\n", encoding="ascii")
     assert main(["analyze", str(file)]) == 2
-    assert "a plain column of numbers needs its unit alone (--unit ms)" in (
-        capsys.readouterr().err
-    )
+    assert "a plain column of numbers needs its unit alone (--unit ms)" in (capsys.readouterr().err)
     assert main(["analyze", "--unit", "ms", str(file)]) == 0
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from concurrent.futures import Executor, Future
 
-from fixedstep import Nanos, Rate, StepBudget, Timestamp
 from fixedstep.sim.input_bridge import PRESS, RELEASE, ActionState
+
+from fixedstep import Nanos, Rate, StepBudget, Timestamp
 from fixedstep.sim.mailbox import Mailbox, Ticket
 from fixedstep.sim.outbox import Outbox, Record
 from fixedstep.sim.session import Mode, Session

@@ -15,10 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import pygame
+from fixedstep.sim.input_bridge import ActionState
 
 from fixedstep import Rate
 from fixedstep.host.pacer import FramePacer
-from fixedstep.sim.input_bridge import ActionState
 from fixedstep.sim.session import SHOW_CURRENT, Mode
 
 from . import picture

@@ -16,12 +16,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from fixedstep.sim.phases import Phase
+from fixedstep.sim.tick_input import TickInput
+
 from fixedstep import StateHash
 from fixedstep.sim.history import History
 from fixedstep.sim.mailbox import MailboxFull, Stale, Ticket
-from fixedstep.sim.phases import Phase
 from fixedstep.sim.session import Tick
-from fixedstep.sim.tick_input import TickInput
 from fixedstep.sim.timers import Cadence, Deadline, TimerQueue
 
 from .level import (

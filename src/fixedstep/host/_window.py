@@ -236,7 +236,9 @@ class Window:
         if rate is not None:
             return self._on_grid(rate, started)
         due = None if self._vsync else self.game.next_due
-        if due is None and not self._vsync:  # a stopped game has no ticks, and is drawn all the same
+        if (
+            due is None and not self._vsync
+        ):  # a stopped game has no ticks, and is drawn all the same
             return self._on_grid(_SIXTY, started)
         self._grid = None
         return Timestamp(min(max(due or 0, started + _SHORTEST), started + _LONGEST))
