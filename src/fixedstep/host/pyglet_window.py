@@ -65,7 +65,7 @@ class PygletWindow(Window):
             "on_hide": lambda: self._see(False),
             "on_show": lambda: self._see(True),
             "on_activate": lambda: self._focus(True),
-            "on_deactivate": lambda: self._focus(False),
+            "on_deactivate": self._on_deactivate,
             "on_key_press": lambda symbol, modifiers: self._on_key(symbol, modifiers, True),
             "on_key_release": lambda symbol, modifiers: self._on_key(symbol, modifiers, False),
         }
@@ -113,11 +113,19 @@ class PygletWindow(Window):
             self._window.dispatch_event("on_draw")
 
     def _close(self) -> None:
+        display = self._window.display
         self._window.close()
+        if hasattr(display, "poll"):  # on X, the request would wait for the next one
+            display.poll()
 
     def _on_close(self) -> bool:
         self.close()
         return True  # the window's own handler would close it within the frame
+
+    def _on_deactivate(self) -> None:
+        self._focus(False)
+        # On X, pyglet takes the next press of a key whose release it missed for a repeat.
+        getattr(self._window, "pressed_keys", set()).clear()
 
     def _on_key(self, symbol: int, modifiers: int, pressed: bool) -> bool:
         if self._takes(KeyEvent(symbol, modifiers, pressed)):
