@@ -435,7 +435,7 @@ def test_blocks_of_rows_give_what_the_rows_give_one_by_one(kinds: list[str], end
 
     header = "Application,ProcessID,SwapChainAddress,FrameType,TimeInSeconds,MsBetweenPresents"
     lines = [header, *(_row(kind, index) for index, kind in enumerate(kinds))]
-    found = []
+    found: list[list[Any]] = []
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         path = Path(folder, "made.csv")
         path.write_bytes("".join(line + end for line in lines).encode())
@@ -445,10 +445,8 @@ def test_blocks_of_rows_give_what_the_rows_give_one_by_one(kinds: list[str], end
             except CaptureError as error:
                 found.append([str(error)])
             else:
-                found.append(
-                    [(s.title, list(s.frame_times), s.gaps) for s in capture.streams]
-                    + [capture.rows, *capture.warnings]
-                )
+                streams = [(s.title, list(s.frame_times), s.gaps) for s in capture.streams]
+                found.append([*streams, capture.rows, *capture.warnings])
             patch.setattr(Table, "_block", lambda self, number, raw: False)
     assert found[0] == found[1]
 
