@@ -81,7 +81,7 @@ def test_verify_and_analyze_read_a_trace(
 
 
 def test_the_reference_loop_is_recorded_too(tmp_path: Path) -> None:
-    with Recorder(tmp_path / "run.trace", reference.FrameLoop(Rate(60))) as recorder:  # type: ignore[arg-type]
+    with Recorder(tmp_path / "run.trace", reference.FrameLoop(Rate(60))) as recorder:
         recorder.begin_frame(Timestamp(0))
     assert recorder.error is None
 
@@ -429,6 +429,51 @@ def test_an_interrupt_anywhere_in_a_recorded_tick_leaves_a_recording_that_is_rea
         cut += ticks == [0]
     assert boundaries > 300
     assert 0 < cut < boundaries
+
+
+def test_an_interrupt_anywhere_in_a_recorded_frame_leaves_a_trace_that_agrees_with_itself() -> None:
+    """The footer counted a frame that was not in the file, so that `verify` found a difference."""
+    import fixedstep.records
+    from fixedstep.cli.verify import Verification
+
+    folder = os.path.dirname(fixedstep.records.__file__)
+    boundaries = 0
+    for stop in range(10_000):
+        file, seen = io.StringIO(), 0
+        recorder = Recorder(file, loop())
+        recorder.begin_frame(Timestamp(10 * MS))
+
+        def trace(frame: Any, event: str, argument: object, stop: int = stop) -> Any:
+            nonlocal seen
+            if not frame.f_code.co_filename.startswith(folder):
+                return None
+            frame.f_trace_opcodes = True
+            if event == "opcode":
+                seen += 1
+                if seen == stop + 1:
+                    raise KeyboardInterrupt
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            recorder.begin_frame(Timestamp(20 * MS))
+            recorder.resync(Timestamp(25 * MS))
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        recorder.begin_frame(Timestamp(30 * MS))
+        recorder.close()
+        read = Trace(io.StringIO(file.getvalue()))
+        assert 1 <= len(list(read)) <= 4
+        again = Verification(Trace(io.StringIO(file.getvalue())), {"reference": reference})
+        assert not again.difference, stop
+        if seen <= stop:
+            assert not read.missing
+            break
+        boundaries += 1
+    assert boundaries > 80
 
 
 def test_what_is_written_is_what_is_read() -> None:

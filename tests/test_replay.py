@@ -8,13 +8,13 @@ import json
 import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixedstep import Rate, StateHash
+from fixedstep import Rate, StateHash, Timestamp
 from fixedstep.records import (
     Comparison,
     FaultRecord,
@@ -33,6 +33,8 @@ from fixedstep.sim import Mailbox, MailboxFull, Outbox, RecordedTick, Session, T
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from fixedstep.sim import Ticket
 
 NEUTRAL = TickInput.neutral(["jump"])
 
@@ -177,7 +179,7 @@ def test_the_deepest_value_fits_the_deepest_line() -> None:
         def step(self, input: Any, tick: Any) -> None:
             raise KeyError
 
-    game.activate(world=Failing())  # type: ignore[arg-type]
+    game.activate(world=Failing())
     with Recorder(file, game, notes={"deep": deep}):
         game.post(deep)
         game.run_ticks(1)
@@ -259,7 +261,7 @@ def test_a_request_of_the_host_between_ticks_is_no_divergence() -> None:
             game.mailbox.reserve("asked by the host")
             for request in game.outbox.deliver():
                 if request.data and number % 4 == 0:
-                    game.mailbox.submit(request.data, number)
+                    game.mailbox.submit(cast("Ticket", request.data), number)
     assert replay(Recording(io.StringIO(file.getvalue())), session()).divergence is None
 
 
@@ -277,12 +279,12 @@ def test_a_live_error_of_work_is_what_the_replay_gives() -> None:
     game.run_ticks(1)
     (work, _) = game.outbox.deliver()
     with ThreadPoolExecutor() as pool:
-        game.mailbox.attach(work.data, pool.submit(int, "x"))
+        game.mailbox.attach(cast("Ticket", work.data), pool.submit(int, "x"))
     game.run_ticks(1)
     assert game.world.results == [(0, "None", (False, True, "ValueError"))]
     game.run_ticks(1)
     (_, work, _) = game.outbox.deliver()
-    game.mailbox.submit_error(work.data, cause := TimeoutError("slow"))
+    game.mailbox.submit_error(cast("Ticket", work.data), cause := TimeoutError("slow"))
     (done,) = game.mailbox.take_batch()
     assert done.error is not None
     assert done.error.__cause__ is cause
@@ -362,7 +364,7 @@ def test_any_frame_rate_gives_the_same_recording() -> None:
         with Recorder(file, game):
             now = 0
             while game.tick < 20:
-                game.frame(now)
+                game.frame(Timestamp(now))
                 now += period
         texts.append(file.getvalue().splitlines()[1:21])
     assert texts[0] == texts[1] == texts[2]
@@ -417,7 +419,7 @@ def test_what_was_given_is_named_before_what_follows_from_it(
     assert found is not None
     assert found.what == what
     assert found.first != found.second
-    nan = {"messages": (float("nan"),)}
+    nan: dict[str, Any] = {"messages": (float("nan"),)}
     assert compare(run_of(1, **nan), run_of(1, **nan)).divergence is None
 
 

@@ -16,7 +16,6 @@ import fixedstep
 
 from .. import reference
 from .._arguments import positive, shown
-from ..sim.recordable import Recordable
 from ..sim.session import Session
 from ..sim.tick import describe_error
 from .recording import RecordingHeader, RecordingWriter, world_digests
@@ -84,7 +83,7 @@ class Recorder:
         file: str | os.PathLike[str] | TextIO,
         game: FrameLoop | Session[Any],
         *,
-        notes: Mapping[str, Recordable] | None = None,
+        notes: Mapping[str, Any] | None = None,
         phases: bool = False,
         digests_every: SupportsIndex = 1,
         overwrite: bool = False,
@@ -134,12 +133,12 @@ class Recorder:
         """
         loop = self._frame_loop("begin_frame")
         plan = loop.begin_frame(now)
-        self._last = last = loop.last
-        writer = self._trace
+        last, writer = loop.last, self._trace
         if writer is not None and last is not None:
             try:
                 self._stats.absorb(plan)
                 writer.frame(last, self._stats.schedule_hash)
+                self._last = last  # last of all: an interrupt before it is seen in the next frame
             except BaseException as error:
                 self._broken(error)
         return plan
@@ -148,11 +147,11 @@ class Recorder:
         """The loop's ``resync(now)``, recorded. Raises as ``begin_frame``."""
         loop = self._frame_loop("resync")
         loop.resync(now)
-        self._last = last = loop.last
-        writer = self._trace
+        last, writer = loop.last, self._trace
         if writer is not None and last is not None:
             try:
                 writer.resync(last)
+                self._last = last
             except BaseException as error:
                 self._broken(error)
 
@@ -238,7 +237,7 @@ class Recorder:
 
 
 def session_header(
-    session: Session[Any], notes: Mapping[str, Recordable], phases: bool, digests_every: int
+    session: Session[Any], notes: Mapping[str, Any], phases: bool, digests_every: int
 ) -> RecordingHeader:
     """The header of a recording that begins with the session's next tick."""
     if not isinstance(notes, Mapping):
