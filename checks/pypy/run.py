@@ -20,8 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGES = "pypy3,pypy3-dev,pypy3-venv,gcc,libc6-dev,ca-certificates"
 MIRROR = "http://deb.debian.org/debian"
-#: hypothesis has had compiled parts since, which PyPy 7.3.19 cannot load.
-TOOLS = "'hypothesis==6.130.0' 'pytest>=8' cbor2 numpy"
+#: Both have had compiled parts since, which PyPy 7.3.19 cannot load or build.
+TOOLS = "'hypothesis==6.130.0' 'pytest>=8' 'cbor2<5.8' numpy"
 
 _NO_MEMORY_COUNT = "counts memory or references with tracemalloc, gc or getsizeof, as CPython does"
 _NATIVE = "is about the C types, which are CPython's"
