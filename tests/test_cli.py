@@ -190,7 +190,7 @@ def test_an_error_that_is_no_fault_of_the_file_is_not_hidden(
 ) -> None:
     """Only the readers' own ValueErrors are one line. A fault of the program must be seen whole."""
 
-    def broken(path: object, unit: object) -> None:
+    def broken(path: object, unit: object, **others: object) -> None:
         raise ValueError("a fault of the program")
 
     monkeypatch.setattr("fixedstep.captures.analysis.read", broken)
@@ -199,7 +199,7 @@ def test_an_error_that_is_no_fault_of_the_file_is_not_hidden(
 
 
 def test_ctrl_c_outside_the_demo_is_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(path: object, unit: object) -> None:
+    def interrupted(path: object, unit: object, **others: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("fixedstep.captures.analysis.read", interrupted)
