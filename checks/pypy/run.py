@@ -78,6 +78,10 @@ WITHOUT = {
     "test_errors.py::test_a_mistake_in_the_callers_own_index_is_shown": (
         "PyPy words its own errors in another way"
     ),
+    "test_encoding.py::test_what_has_no_encoding_is_named_with_its_place": (
+        "names a type of CPython's"
+    ),
+    "test_threads.py::test_a_loop_that_eight_threads_share_gives_every_tick_once": _SHARED,
     "test_batch.py::test_a_buffer_cannot_be_resized_while_a_batch_reads_it": (
         "PyPy lets a bytearray grow under a view of it"
     ),

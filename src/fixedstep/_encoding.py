@@ -157,7 +157,7 @@ def rule(kind: type) -> Rule | None:
     if issubclass(kind, Enum):
         return _named_rule(kind, READY, (), _flag if issubclass(kind, Flag) else _member)
     fields = vars(kind).get("_fields")
-    if kind.__bases__ == (tuple,) and kind.__dictoffset__ == 0 and isinstance(fields, tuple):
+    if kind.__bases__ == (tuple,) and "__dict__" not in vars(kind) and isinstance(fields, tuple):
         return _named_rule(kind, ITEMS, fields, None)
     if "__dataclass_fields__" in vars(kind) and not issubclass(kind, _CONTAINERS):
         from dataclasses import fields as fields_of
