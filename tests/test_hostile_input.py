@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from fixedstep import FrameTiming
+from fixedstep import StateHash, digest
 from fixedstep.captures import CaptureError, capture, limits, read, source
 from fixedstep.cli import main
+from fixedstep.records import Recording, RecordingError
 from fixedstep.records import lines as json_line
-from fixedstep.sim import FrameClock, SpeedClock
-from fixedstep.sim import recording as recordings
+from fixedstep.records import recording as recordings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,17 +50,27 @@ ROW = b"orbit.exe,71,0xA1,16.5,0\n"
 TRACE = b'{"format":"fixedstep-trace","version":1,"timestep":10,"budget":3,"start":5}\n'
 FRAME = b'["frame", 27]\n'
 TICKS = (
-    b'{"format":"fixedstep-replay","version":1,"library":"0.1.0","rate":[60,1],"clamp":null,'
-    b'"budget":4,"first_tick":0,"actions":["jump"],"capacities":{},"notes":{}}\n'
+    b'{"format":"fixedstep-recording","version":1,"library":"0.1.0","rate":[60,1],'
+    b'"tick_length":16666666,"first_tick":0,"sim_time":0,"request_base":0,"buttons":["jump"],'
+    b'"axes":[],"relative":[],"phases":[],"digests_every":1,"notes":{}}\n'
 )
-TICK = b'{"tick":0,"input":{},"digests":{"world":"0x0000000000000001"}}\n'
-END = b'{"end":{"ticks":1}}\n'
+TICK = b'{"tick":0,"input":{},"root":"0x%016x","digests":{"world":"0x0000000000000001"}}\n' % (
+    digest({"world": 1})
+)
+
+
+def ended(lines: bytes, ticks: int = 1) -> bytes:
+    """A recording of these lines, with the end that belongs to them."""
+    end = b'{"end":{"ticks":%d,"reason":"closed"}' % ticks
+    return lines + end + b',"digest":"0x%016x"}\n' % StateHash().absorb_bytes(lines + end).finish()
+
+
 MANGOHUD = b"os,cpu,gpu\nfps,frametime,elapsed\n"
 MIB = 1 << 20
 
 _CHILD = """
 import sys
-import fixedstep.captures.formats, fixedstep.records.trace, fixedstep.sim.replay
+import fixedstep.captures.formats, fixedstep.records.trace, fixedstep.records.compare
 import fixedstep.cli.fleet, fixedstep.cli.layout, json, csv, decimal, tempfile
 from fixedstep import reference
 from fixedstep.cli import main
@@ -134,7 +144,7 @@ def commands(name: str, path: Path) -> list[str]:
     return {
         "analyze": ["analyze", str(path)],
         "column": ["analyze", "--unit", "ms", str(path)],
-        "replay": ["replay", str(path)],
+        "verify": ["verify", str(path)],
         "diff": ["diff", str(path), str(path)],
     }[name]
 
@@ -164,7 +174,7 @@ def test_the_wall_stops_a_program_that_holds_its_file(hostile: Path) -> None:
             "import fixedstep.captures.source as m; m.LONGEST_LINE = 1 << 40",
         ),
         ("analyze", b"[", "import fixedstep.captures.json_stream as m; m.LARGEST_VALUE = 1 << 40"),
-        ("diff", b"", "import fixedstep.sim.recording as m; m.LONGEST_LINE = 1 << 40"),
+        ("diff", b"", "import fixedstep.records.recording as m; m.LONGEST_LINE = 1 << 40"),
     ],
 )
 def test_a_reader_without_its_bound_runs_into_the_wall(
@@ -208,10 +218,10 @@ LONG_LINES = [
     ("analyze", TRACE + b'["frame", ', b"1", "line 2: has no end within 64 MiB"),
     ("column", b"", b"1", "line 1: is longer than 65536 bytes"),
     ("column", b"16\n", b"1", "line 2: is longer than 65536 bytes"),
-    ("replay", b"", b"x", "line 1: has no end within 64 MiB, so this is no trace"),
-    ("replay", TRACE + FRAME, b"1", "line 3: has no end within 64 MiB, so this is no trace"),
-    ("diff", b"", b"x", "line 1: is longer than 1048576 characters; this is no recording"),
-    ("diff", TICKS + TICK, b"1", "line 3: is longer than 1048576 characters; this is no rec"),
+    ("verify", b"", b"x", "line 1: has no end within 64 MiB, so this is no trace"),
+    ("verify", TRACE + FRAME, b"1", "line 3: has no end within 64 MiB, so this is no trace"),
+    ("diff", b"", b"x", "line 1: has no end within 64 MiB, so this is no recording"),
+    ("diff", TICKS + TICK, b"1", "line 3: has no end within 64 MiB, so this is no recording"),
 ]
 
 
@@ -227,7 +237,7 @@ def test_a_long_line_of_a_trace_is_refused_where_it_ends(hostile: Path) -> None:
     """A cut last line is no damage, however long: so the line has to end before it can be judged,
     and the reader holds a piece of it."""
     hostile.write_bytes(TRACE + b'["frame", ' + b"1" * 40 * MIB + b"]\n" + FRAME)
-    refused(run("replay", str(hostile)), "line 2: is longer than 4096 bytes, so this is no line of")
+    refused(run("verify", str(hostile)), "line 2: is longer than 4096 bytes, so this is no line of")
 
 
 # Nesting.
@@ -240,10 +250,10 @@ DEEP_FILES = [
     ("analyze", b'[{"name":"DrawFrame","ts":' + b"[" * DEEP, "is nested deeper than any capture"),
     ("analyze", TRACE + b"[" * DEEP + b"\n", "line 2: is longer than 4096 bytes"),
     ("column", b"[" * DEEP, "line 1: is longer than 65536 bytes"),
-    ("replay", TRACE + b"[" * 4000 + b"\n", "is not JSON (it is nested deeper than 80 brackets)"),
-    ("replay", b'{"format":' * 400 + b"\n", "is not JSON (it is nested deeper than 80 brackets)"),
-    ("diff", TICKS + b"[" * DEEP + b"\n", "is not JSON (it is nested deeper than 80 brackets)"),
-    ("diff", b'{"format":' * 10**5 + b"\n", "is not JSON (it is nested deeper than 80 brackets)"),
+    ("verify", TRACE + b"[" * 4000 + b"\n", "is not JSON (it is nested deeper than 64 brackets)"),
+    ("verify", b'{"format":' * 400 + b"\n", "is not JSON (it is nested deeper than 64 brackets)"),
+    ("diff", TICKS + b"[" * DEEP + b"\n", "is not JSON (it is nested deeper than 64 brackets)"),
+    ("diff", b'{"format":' * 10**5 + b"\n", "is not JSON (it is nested deeper than 64 brackets)"),
 ]
 
 
@@ -260,24 +270,27 @@ def test_nesting_of_any_depth_is_an_error_of_the_file(where: str, hostile: Path)
     """Each depth on its own: one that the decoder still takes may be too deep for a message."""
     for depth in (*range(1, 100), *range(880, 1010), 5_000, 100_000):
         nest = b"[" * depth + b"]" * depth
+        lists = b'["list",' * depth + b"1" + b"]" * depth
         hostile.write_bytes(
             {
                 "an event": b"[" + nest + b"]",
                 "a time": b'[{"name":"DrawFrame","ts":' + nest + b"}]",
                 "a frame time": b'{"Runs":[{"CaptureData":{"MsBetweenPresents":[' + nest + b"]}}]}",
-                "a note": TICKS.replace(b'"notes":{}', b'"notes":{"a":' + nest + b"}") + TICK + END,
-                "a result": TICKS
-                + TICK.replace(b'{},"dig', b'{},"completions":[' + nest + b'],"dig')
-                + END,
+                "a note": ended(
+                    TICKS.replace(b'"notes":{}', b'"notes":{"a":' + lists + b"}") + TICK
+                ),
+                "a result": ended(
+                    TICKS + TICK.replace(b'{},"root', b'{},"messages":[' + lists + b'],"root')
+                ),
             }[where]
         )
         if where in ("a note", "a result"):
             with hostile.open(encoding="ascii") as file:
-                if depth <= 64:
-                    assert len(list(recordings.Recording(file))) == 1
+                if depth <= 32:
+                    assert len(list(Recording(file))) == 1
                 else:
-                    with pytest.raises(recordings.ReplayError, match=r"64 tuples|deeper than 80"):
-                        list(recordings.Recording(file))
+                    with pytest.raises(RecordingError, match="deep"):
+                        list(Recording(file))
         else:
             with pytest.raises(CaptureError, match=r"hostile: (event 0|run 1|is nested)"):
                 read(hostile)
@@ -286,18 +299,18 @@ def test_nesting_of_any_depth_is_an_error_of_the_file(where: str, hostile: Path)
 def test_brackets_in_a_text_are_no_nesting() -> None:
     text = json.dumps({"a": "[{" * 1000 + '\\"' * 9, "b": [[1]], "c": '"[\\'})
     assert json_line.depth(text) == 3
-    assert json_line.loads(text, floats=False)["a"].startswith("[{[{")
+    assert json_line.loads(text)["a"].startswith("[{[{")
 
 
 def test_nesting_is_counted_as_the_decoder_nests() -> None:
-    for depth in (79, 80, 81):
+    for depth in (63, 64, 65):
         for text in ("[" * depth + "]" * depth, '{"a":' * (depth - 1) + "[]" + "}" * (depth - 1)):
             assert json_line.depth(text) == depth
             if depth <= json_line.DEEPEST:
-                assert json_line.loads(text, floats=True) == json.loads(text)
+                assert json_line.loads(text) == json.loads(text)
             else:
-                with pytest.raises(ValueError, match="deeper than 80 brackets"):
-                    json_line.loads(text, floats=True)
+                with pytest.raises(ValueError, match="deeper than 64 brackets"):
+                    json_line.loads(text)
 
 
 # Numbers and texts without end.
@@ -320,12 +333,24 @@ NUMBERS = [
     ("column", b"1\n" + DIGITS[:65000] + b"x\n", "is not a decimal number of milliseconds"),
     ("column", b"1e" + DIGITS[:65000] + b"\n", "is out of range: a frame takes at most"),
     ("column", b"1e-" + DIGITS[:65000] + b"\n", "is out of range: a frame takes at most"),
-    ("replay", TRACE.replace(b":5}", b":" + DIGITS[:4000] + b"}"), "start must be a whole number"),
-    ("replay", TRACE + b'["frame", 1e' + DIGITS[:4000] + b"]\n", "nanoseconds in 0 .. 1844674407"),
-    ("diff", TICKS.replace(b":4,", b":" + DIGITS[:MIB] + b","), "is longer than 1048576 character"),
-    ("diff", TICKS.replace(b":4,", b":" + DIGITS[: 10**6] + b","), "budget must be a whole number"),
-    ("diff", TICKS.replace(b":4,", b":" + DIGITS[:101] + b","), "budget must be a whole number in"),
-    ("diff", TICKS.replace(b":4,", b":1." + DIGITS[: 10**6] + b","), "7777 is no integer"),
+    ("verify", TRACE.replace(b":5}", b":" + DIGITS[:4000] + b"}"), "start must be a whole number"),
+    ("verify", TRACE + b'["frame", 1e' + DIGITS[:4000] + b"]\n", "nanoseconds in 0 .. 1844674407"),
+    (
+        "diff",
+        TICKS.replace(b":16666666,", b":" + DIGITS[:MIB] + b","),
+        "is longer than 1048576 bytes",
+    ),
+    (
+        "diff",
+        TICKS.replace(b":16666666,", b":" + DIGITS[: 10**6] + b","),
+        "tick_length must be a whole",
+    ),
+    (
+        "diff",
+        TICKS.replace(b":16666666,", b":" + DIGITS[:101] + b","),
+        "tick_length must be a whole",
+    ),
+    ("diff", TICKS.replace(b":16666666,", b":1." + DIGITS[: 10**6] + b","), "tick_length must be a whole"),
 ]
 
 
@@ -373,15 +398,15 @@ def test_a_value_of_the_largest_size_fits_in_memory_whatever_it_is_made_of(
     assert outcome.grown < 100 << 10
 
 
-@pytest.mark.parametrize("filler", [b"[],", b"1,", b'"a",', b"[[1]],", b"null,"])
+@pytest.mark.parametrize("filler", [b'["list"],', b"1,", b'"a",', b'["list",["list",1]],', b"null,"])
 def test_a_line_of_the_largest_size_fits_in_memory_whatever_it_is_made_of(
     filler: bytes, hostile: Path
 ) -> None:
     """Twice: both recordings of a comparison are open."""
-    begin, end = TICK.split(b"{}")
+    begin, end = TICK.split(b"{}", 1)
     inside = filler * ((recordings.LONGEST_LINE - 200) // len(filler)) + b"0"
-    line = begin + b'{},"completions":[' + inside + b"]" + end
-    hostile.write_bytes(TICKS + line + END)
+    line = begin + b'{},"messages":[' + inside + b"]" + end
+    hostile.write_bytes(ended(TICKS + line))
     outcome = run(*commands("diff", hostile))
     assert (outcome.code, outcome.error) == (0, "")
     assert "EQUAL: 1 ticks compared" in outcome.out
@@ -412,9 +437,9 @@ BOMBS = [
     ("analyze", b'{"a":', b" " * 8 * MIB, "unpacks to more than 32 times its size"),
     ("analyze", b"", b"\n" * 8 * MIB, "line 1048577: is blank, like the 1048576 before it"),
     ("column", b"", (b"16." + b"0" * 4000 + b"\n") * 2000, "unpacks to more than 32 times its si"),
-    ("replay", TRACE, b'["frame", 27' + b" " * 4000 + b"]\n", "unpacks to more than 32 times its"),
-    ("replay", TRACE, b"x" * 8 * MIB, "unpacks to more than 32 times its size"),
-    ("diff", b"", b"x" * 8 * MIB, "line 1: is longer than 1048576 characters"),
+    ("verify", TRACE, b'["frame", 27' + b" " * 4000 + b"]\n", "unpacks to more than 32 times its"),
+    ("verify", TRACE, b"x" * 8 * MIB, "unpacks to more than 32 times its size"),
+    ("diff", b"", b"x" * 8 * MIB, "unpacks to more than 32 times its size"),
 ]
 
 
@@ -456,8 +481,8 @@ def test_a_damaged_gzip_file_is_refused(damage: str, words: str, hostile: Path) 
     contents = {
         "analyze": COLUMNS + ROW * 999,
         "column": b"16.5\n" * 999,
-        "replay": TRACE + FRAME * 999,
-        "diff": TICKS + TICK + END,
+        "verify": TRACE + FRAME * 999,
+        "diff": ended(TICKS + TICK),
     }
     turn = len(damage) % 4
     command, content = list(contents.items())[turn]
@@ -503,18 +528,18 @@ def test_a_stored_gzip_file_is_no_bomb(hostile: Path) -> None:
         ("analyze", b'{"a":"\0"}', "holds a zero byte, so this is no text"),
         ("analyze", TRACE + b'["frame", \0]\n', "is not JSON"),
         ("column", b"16.5\n16\0.5\n", "line 2: holds a zero byte, so this is no text"),
-        ("replay", b"\0" * 9999, "the file is empty or ends within its header"),
+        ("verify", b"\0" * 9999, "the file is empty or ends within its header"),
         ("diff", b"\0" * 9999, "the file is empty or ends within its header"),
-        ("diff", TICKS + b"\0" * 2 * MIB, "line 2: is longer than 1048576 characters"),
+        ("diff", TICKS + b"\0" * 2 * MIB + b"\n", "line 2: is longer than 1048576 bytes"),
         ("analyze", b"\xff" * 9999, r"found '\\xff\\xff"),
         ("analyze", b"[" + b"\xff" * 9999, r"found '\\xff\\xff"),
         ("column", b"\xff\n" * 2, r"line 2: '\\xff' is not a decimal number"),
-        ("replay", b"\xff" * 99 + b"\n", r"line 1: '\\xff\\xff"),
+        ("verify", b"\xff" * 99 + b"\n", r"line 1: '\\xff\\xff"),
         ("diff", b"\xff" * 99 + b"\n", r"line 1: '\\xff\\xff"),
         ("analyze", b"\xff\xfe" + b"\0\xd8" * 9999, "looked for the column"),
         ("column", b"\xff\xfe\0\xd81\0\n\0" * 2, "is not a decimal number"),
-        ("replay", b'"\xed\xa0\x80"\n', "line 1"),
-        ("replay", b'{"format":"\\ud800"}\n', r"found {'format': '\ud800'}"),
+        ("verify", b'"\xed\xa0\x80"\n', "line 1"),
+        ("verify", b'{"format":"\\ud800"}\n', r"found {'format': '\ud800'}"),
         ("diff", b'{"format":"\\ud800"}\n', r"found {'format': '\ud800'}"),
     ],
 )
@@ -583,11 +608,11 @@ def test_half_a_character_in_a_name_is_shown_as_an_escape(
         ),
         ("analyze", b"{", b'"traceEvents":[],', 10**6, "has traceEvents twice"),
         ("analyze", b"{", b'"%d":1,', 10**5, "looked for a key at character"),
-        ("replay", TRACE, TRACE, 10**6, "line 2: a footer has stats, with frames"),
-        ("replay", b'{"a":1', b',"%d":1', 300, "looked for a header with the format"),
-        ("diff", TICKS, TICKS, 10**6, "line 2: a tick has tick, input, digests, and maybe"),
+        ("verify", TRACE, TRACE, 10**6, "line 2: the end has digest, stats, not"),
+        ("verify", b'{"a":1', b',"%d":1', 300, "looked for a header with the format"),
+        ("diff", TICKS, TICKS, 10**6, "line 2: a tick has digests, input"),
         ("diff", b'{"a":1', b',"%d":1', 90_000, "looked for a header with the format"),
-        ("diff", TICKS[:-2], b',"%d":1', 70_000, "a header has library, timestep or rate, clamp"),
+        ("diff", TICKS[:-2], b',"%d":1', 70_000, "a header has axes, button"),
     ],
 )
 def test_a_million_of_what_there_are_few_of_is_refused(
@@ -637,7 +662,7 @@ def test_more_frames_than_may_be_are_refused(
             read(hostile)
 
 
-@pytest.mark.parametrize("command", ["replay", "diff"])
+@pytest.mark.parametrize("command", ["verify", "diff"])
 def test_twice_the_lines_take_no_more_memory(
     command: str, hostile: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -645,9 +670,9 @@ def test_twice_the_lines_take_no_more_memory(
 
     def peak(lines: int) -> int:
         with hostile.open("wb") as file:
-            file.write(TRACE if command == "replay" else TICKS)
+            file.write(TRACE if command == "verify" else TICKS)
             for number in range(lines):
-                file.write(FRAME if command == "replay" else TICK.replace(b"0", b"%d" % number, 1))
+                file.write(FRAME if command == "verify" else TICK.replace(b"0", b"%d" % number, 1))
         tracemalloc.start()
         try:
             assert main(commands(command, hostile)) == 0
@@ -655,7 +680,7 @@ def test_twice_the_lines_take_no_more_memory(
         finally:
             tracemalloc.stop()
 
-    lines = 10_000 if command == "replay" else 2_500  # more than the reader looks at at once
+    lines = 10_000 if command == "verify" else 2_500  # more than the reader looks at at once
     peak(lines)
     short, long = peak(lines), peak(2 * lines)
     assert f"{2 * lines} " in capsys.readouterr().out
@@ -665,7 +690,7 @@ def test_twice_the_lines_take_no_more_memory(
 # Paths that are no files.
 
 
-@pytest.mark.parametrize("command", ["analyze", "column", "replay", "diff"])
+@pytest.mark.parametrize("command", ["analyze", "column", "verify", "diff"])
 def test_a_folder_a_device_and_nothing_are_told(command: str, tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     found = {
@@ -723,7 +748,7 @@ def test_a_name_of_a_file_that_is_no_text_is_shown_as_an_escape(tmp_path: Path) 
         [sys.executable, "-m", "fixedstep", "analyze", name], capture_output=True, check=False
     )
     assert done.returncode == 2
-    assert rb"\udcff\n.csv, line 1: this is no PresentMon CSV" in done.stderr
+    assert rb"\udcff\n.csv, line 1: this is no capture" in done.stderr
 
 
 # Files that do not end.
@@ -771,7 +796,7 @@ class NoFile:
         ("column", b"16\n", bytes(MIB), "line 2: holds zero bytes, and more than a crash leaves"),
         ("analyze", TRACE + FRAME, bytes(MIB), "line 3: has no end within 64 MiB"),
         ("analyze", b'{"a":"', b"x" * MIB, "looked for the end of a string"),
-        ("replay", TRACE + FRAME, bytes(MIB), "line 3: has no end within 64 MiB"),
+        ("verify", TRACE + FRAME, bytes(MIB), "line 3: has no end within 64 MiB"),
     ],
 )
 def test_a_stream_of_zeros_ends(command: str, begin: bytes, piece: bytes, words: str) -> None:
@@ -803,44 +828,6 @@ def test_a_full_disk_for_temporary_files_is_told(hostile: Path) -> None:
     full = "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
     outcome = run("analyze", "--unit", "ms", str(hostile), change=full)
     refused(outcome, "File too large; if that is of the folder for temporary files, ")
-
-
-# Pickles. Their states are checked as arguments are; `test_objects` has those of the core's types.
-
-BAD_STATES: tuple[object, ...] = (
-    None,
-    -1,
-    0,
-    2**200,
-    1.5,
-    "x",
-    [],
-    {},
-    {"x": "y"},
-    {2**70: 1},
-    [None],
-    True,
-)
-
-
-@pytest.mark.parametrize("kind", [FrameTiming, FrameClock, SpeedClock])
-def test_a_state_that_was_tampered_with_is_refused_or_harmless(kind: type) -> None:
-    """What is taken must be a state that the object keeps: it says so in its next pickle."""
-    made = kind(quantum=10**9, base_rate=3, speeds=(0, 1, 5)) if kind is SpeedClock else kind()
-    restore, (state,) = made.__reduce__()
-    assert restore(state) == made
-    refusals = 0
-    for name in state:
-        for bad in BAD_STATES:
-            try:
-                again = restore(state | {name: bad}).__reduce__()[1][0]
-            except (TypeError, ValueError, OverflowError):
-                refusals += 1
-            else:
-                assert restore(again).__reduce__()[1][0] == again
-    assert refusals > 5 * len(state)
-    with pytest.raises(TypeError):
-        restore(state | {"another": 1})
 
 
 def test_a_pickle_cannot_write_into_an_object_of_the_native_core(native: Core) -> None:
@@ -881,16 +868,16 @@ def test_the_bounds_are_these() -> None:
         "MAX_INPUT_WITHOUT_OUTPUT": MIB,
     }
     assert recordings.LONGEST_LINE == MIB
-    assert (json_line.DEEPEST, json_line.LONGEST_INTEGER) == (80, 100)
+    assert (json_line.DEEPEST, json_line.LONGEST_INTEGER) == (64, 100)
 
 
 def test_the_examples_in_the_docstrings_are_true() -> None:
     results = doctest.testmod(json_line)
-    assert (results.failed, results.attempted) == (0, 3)
+    assert (results.failed, results.attempted) == (0, 4)
 
 
 def test_longest_integers_are_shown_and_not_computed() -> None:
     text = f'{{"a": {"7" * 100}, "b": -{"7" * 200}}}'
-    found = json_line.loads(text, floats=False)
+    found = json_line.loads(text)
     assert found["a"] == int("7" * 100)
     assert repr(found["b"]) == "-" + "7" * 100
