@@ -3,16 +3,16 @@
     python examples/continuous_rts.py
 
 It shows how a host drives a simulation in whole minutes from frames of any length. A `Session` with
-``rate=Rate(1)`` and a ``tick_length`` of a minute runs a minute per second at 1x; its speeds are the
-buttons of the game. The world runs minute by minute and knows nothing of frames; the picture is
+``rate=Rate(1)`` and a ``tick_length`` of a minute runs a minute per second at 1x; its speeds are
+the buttons of the game. The world runs minute by minute and knows nothing of frames; the picture is
 drawn at presentation time, which is the minute and what is left over. The script below is played on
 four imagined machines, whose frames are fixed lists (`fixedstep.testing.FrameProfile`), so nothing
-here sleeps or reads a clock. They draw different numbers of frames, and `assert_fps_invariant` shows
-that they play the same game, minute by minute.
+here sleeps or reads a clock. They draw different numbers of frames, and `assert_fps_invariant`
+shows that they play the same game, minute by minute.
 
 The click comes half a minute into the game, between two minutes. It is posted with its time, and is
-given to the first minute that is due then or later. Had it taken effect in the frame that polled it,
-a player with a faster screen would have an earlier army.
+given to the first minute that is due then or later. Had it taken effect in the frame that polled
+it, a player with a faster screen would have an earlier army.
 """
 
 from __future__ import annotations
@@ -142,7 +142,9 @@ class Host:
         self.game.frame(now)
         for phase in SCRIPT:
             self.game.set_speed(phase.speed)
-            for now in self.machine.timestamps(Nanos(phase.milliseconds * MILLISECOND), now):
+            duration = Nanos(phase.milliseconds * MILLISECOND)
+            frames = self.machine.timestamps(duration, now)
+            for now in frames:
                 yield from self._frame(now)
             self._tell(self._frame_line())
             if phase.click_at_end:
