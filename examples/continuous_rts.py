@@ -2,24 +2,25 @@
 
     python examples/continuous_rts.py
 
-It shows how a host drives a simulation in whole minutes from frames of any length. `SpeedClock`
-turns the wall time of each frame into minutes due; the world runs minute by minute and knows
-nothing of frames; the picture is drawn at presentation time, which is the minute and what is left
-over. The script below is played on four imagined machines, whose frames are fixed lists
-(`fixedstep.testing.FrameProfile`), so nothing here sleeps or reads a clock. They draw different
-numbers of frames, and `assert_fps_invariant` shows that they play the same game, minute by minute.
+It shows how a host drives a simulation in whole minutes from frames of any length. A `Session` with
+``rate=Rate(1)`` and a ``tick_length`` of a minute runs a minute per second at 1x; its speeds are
+the buttons of the game. The world runs minute by minute and knows nothing of frames; the picture is
+drawn at presentation time, which is the minute and what is left over. The script below is played on
+four imagined machines, whose frames are fixed lists (`fixedstep.testing.FrameProfile`), so nothing
+here sleeps or reads a clock. They draw different numbers of frames, and `assert_fps_invariant`
+shows that they play the same game, minute by minute.
 
-What is worth a look is the click. It comes half a minute into the game, between two minutes, and
-takes effect at a minute that the clock chooses from presentation time alone (``quantize``). Had it
-taken effect in the frame that polled it, a player with a faster screen would have an earlier army.
+The click comes half a minute into the game, between two minutes. It is posted with its time, and is
+given to the first minute that is due then or later. Had it taken effect in the frame that polled
+it, a player with a faster screen would have an earlier army.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from fixedstep import Nanos, StateHash
-from fixedstep.sim import SpeedClock, progress
+from fixedstep import Nanos, Rate, StateHash, Timestamp
+from fixedstep.sim import Session, Tick, TickInput, progress
 from fixedstep.testing import FrameProfile, assert_fps_invariant, frame_profile
 
 if TYPE_CHECKING:
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 
 MILLISECOND = 10**6
 MINUTE = 60 * 10**9
-MINUTES_PER_SECOND = 60
-"""Simulated seconds in a second of wall time, at 1x: a minute passes in a second."""
+SPEEDS = (0, 1, 5, 20)
 
 MACHINES = tuple(
     frame_profile([milliseconds * MILLISECOND for milliseconds in pattern])
@@ -71,7 +71,7 @@ class Event(NamedTuple):
 
 
 class World:
-    """All that is authoritative. It is told which minute it is and asks for nothing else."""
+    """All that is authoritative. It is given the minute and the orders, and reads nothing else."""
 
     def __init__(self) -> None:
         self.minute = 0
@@ -79,7 +79,6 @@ class World:
         self.destination = FIRST_NODE
         self.departed = 0
         self.arrives = 0
-        self.orders: list[Order] = []
         self.obeyed: list[Order] = []
         self.events: list[Event] = []
 
@@ -88,16 +87,16 @@ class World:
         """Whether the army is between two nodes."""
         return self.location != self.destination
 
-    def run_minute(self, minute: int) -> None:
-        """Live up to ``minute``: obey what is due, and arrive if it is time to."""
-        self.minute = minute
-        for order in [order for order in self.orders if order.due <= minute]:
-            self.orders.remove(order)
-            self.obeyed.append(order)
-            self.destination = order.destination
-            self.departed, self.arrives = minute, minute + MARCH_MINUTES
-            self._log("move_ordered", f"army 1 leaves node {self.location} for {order.destination}")
-        if self.marching and self.arrives == minute:
+    def step(self, input: TickInput, tick: Tick) -> None:
+        """Live up to the end of a minute: obey the orders, and arrive if it is time to."""
+        self.minute = tick.number + 1
+        for message in tick.messages:
+            assert isinstance(message, int)
+            self.obeyed.append(Order(self.minute, message))
+            self.destination = message
+            self.departed, self.arrives = self.minute, self.minute + MARCH_MINUTES
+            self._log("move_ordered", f"army 1 leaves node {self.location} for {message}")
+        if self.marching and self.arrives == self.minute:
             self.location = self.destination
             self._log("army_arrived", f"army 1 is at node {self.location}")
             self._log("knowledge_updated", f"the commander sees node {self.location}")
@@ -111,10 +110,9 @@ class World:
         state = StateHash().absorb_u64(self.minute)
         for number in (self.location, self.destination, self.departed, self.arrives):
             state = state.absorb_u64(number)
-        for orders in (self.orders, self.obeyed):
-            state = state.absorb_u64(len(orders))
-            for order in orders:
-                state = state.absorb_u64(order.due).absorb_u64(order.destination)
+        state = state.absorb_u64(len(self.obeyed))
+        for order in self.obeyed:
+            state = state.absorb_u64(order.due).absorb_u64(order.destination)
         state = state.absorb_u64(len(self.events))
         for event in self.events:
             for text in (event.kind.encode(), event.text.encode()):
@@ -123,65 +121,75 @@ class World:
         return state.finish()
 
 
-class Session:
-    """The host: the clock, the world, and the count of frames, on one machine."""
+class Host:
+    """The game on one machine: the session, the count of frames, and what is told of them."""
 
     def __init__(self, machine: FrameProfile, *, talks: bool) -> None:
         self.machine = machine
         self.talks = talks
-        self.clock = SpeedClock(quantum=MINUTE, base_rate=MINUTES_PER_SECOND)
-        self.world = World()
+        self.game = Session(World, rate=Rate(1), tick_length=MINUTE, speeds=SPEEDS)
         self.frames = 0
         self.drawn = 0.0
 
+    @property
+    def world(self) -> World:
+        """The world that the session runs."""
+        return self.game.world
+
     def play(self) -> Iterator[dict[str, object]]:
         """Play the script; yields the state after every minute."""
+        now = Timestamp(0)
+        self.game.frame(now)
         for phase in SCRIPT:
-            if phase.speed:
-                self.clock.set_speed(phase.speed)
-                self.clock.resume()
-            else:
-                self.clock.pause()
-            yield from self._phase(phase)
+            self.game.set_speed(phase.speed)
+            duration = Nanos(phase.milliseconds * MILLISECOND)
+            frames = self.machine.timestamps(duration, now)
+            for now in frames:
+                yield from self._frame(now)
             self._tell(self._frame_line())
             if phase.click_at_end:
-                self._click()
+                self._click(now)
 
-    def _phase(self, phase: Phase) -> Iterator[dict[str, object]]:
-        duration = Nanos(phase.milliseconds * MILLISECOND)
-        for now in self.machine.timestamps(duration, self.clock.last):
-            heard = len(self.world.events)
-            for step in self.clock.advance(now).steps():
-                self.world.run_minute(step.tick + 1)  # a minute is over when its step has run
-                yield {"minute": self.world.minute, "world": f"0x{self.world.digest():016x}"}
-            self.frames += 1
-            self._draw()
-            for event in self.world.events[heard:]:
-                self._tell(f"EVENT: at={day(event.minute)} type={event.kind} {event.text}")
+    def _frame(self, now: Timestamp) -> Iterator[dict[str, object]]:
+        heard = len(self.world.events)
+        ran = self.game.frame(now).ran
+        assert ran <= 1, "the states of minutes in between would not be compared"
+        if ran:
+            yield {"minute": self.world.minute, "world": f"0x{self.world.digest():016x}"}
+        self.frames += 1
+        self._draw()
+        for event in self.world.events[heard:]:
+            self._tell(f"EVENT: at={day(event.minute)} type={event.kind} {event.text}")
 
     def _draw(self) -> None:
         """What a renderer does with presentation time. Nothing of it goes back into the world."""
         before = self.drawn
         self.drawn = progress(
-            self.clock.presentation, self.world.departed * MINUTE, self.world.arrives * MINUTE
+            self.game.presentation_time,
+            self.world.departed * MINUTE,
+            self.world.arrives * MINUTE,
         )
         if before < 1 and self.drawn == 1 and self.world.arrives:
             self._tell(self._frame_line())
 
-    def _click(self) -> None:
-        due = self.clock.quantize() // MINUTE
-        self.world.orders.append(Order(due, SECOND_NODE))
+    def _click(self, now: Timestamp) -> None:
+        self.game.post(SECOND_NODE, at=now)
+        due = -(-self.game.presentation_time // MINUTE)
         self._tell(
             f"INPUT: move to node {SECOND_NODE}, captured_at={self._visual()}, "
             f"quantized_due_at={day(due)}"
         )
 
+    def checkpoint(self) -> int:
+        """One number for all that a saved game holds: the world, and the loop with its speed."""
+        return StateHash().absorb(self.game.state_dict()).absorb_u64(self.world.digest()).finish()
+
     def _visual(self) -> str:
-        minute, rest = divmod(self.clock.presentation, MINUTE)
+        minute, rest = divmod(self.game.presentation_time, MINUTE)
         return f"{day(minute)} + {thousandths(rest * 1_000 // MINUTE)}m"
 
     def _frame_line(self) -> str:
-        speed = "paused" if self.clock.paused else f"{self.clock.speed}x"
+        speed = "paused" if self.game.paused else f"{self.game.speed}x"
         if self.world.arrives:
             army = (
                 f"progress={self.drawn:.1%} ({FIRST_NODE} -> {SECOND_NODE}, "
@@ -191,7 +199,7 @@ class Session:
             army = f"army waits at {self.world.location}"
         return (
             f"frame={self.frames:5} speed={speed:6} "
-            f"wall={thousandths(self.clock.wall // MILLISECOND):>7}s "
+            f"wall={thousandths(self.game.wall // MILLISECOND):>7}s "
             f"visual_time={self._visual()} canonical_time={day(self.world.minute)} {army}"
         )
 
@@ -210,34 +218,35 @@ def thousandths(number: int) -> str:
     return f"{number // 1_000}.{number % 1_000:03}"
 
 
-def outcome(session: Session) -> dict[str, object]:
+def outcome(host: Host) -> dict[str, object]:
     """What must not depend on the machine."""
-    world = session.world
+    world = host.world
     return {
         "time": day(world.minute),
         "events": len(world.events),
         "commands": len(world.obeyed),
         "boundaries": len({event.minute for event in world.events}),
         "state_hash": f"0x{world.digest():016x}",
+        "checkpoint": f"0x{host.checkpoint():016x}",
     }
 
 
 def main() -> None:
     """Play the script on every machine, and stop with an error if two of them disagree."""
-    sessions: dict[str, Session] = {}
+    hosts: dict[str, Host] = {}
 
     def run(machine: FrameProfile) -> Iterator[dict[str, object]]:
-        session = sessions[machine.name] = Session(machine, talks=not sessions)
-        return session.play()
+        host = hosts[machine.name] = Host(machine, talks=not hosts)
+        return host.play()
 
-    print(f"One second of wall time is {MINUTES_PER_SECOND} simulated seconds at 1x.")
+    print("One second of wall time is a simulated minute at 1x.")
     print(f"\n{MACHINES[0].name} a frame:")
     assert_fps_invariant(run, MACHINES)
 
-    results = [outcome(session) for session in sessions.values()]
+    results = [outcome(host) for host in hosts.values()]
     if any(result != results[0] for result in results):
         raise AssertionError(f"equal minute by minute, and yet: {results}")
-    frames = ", ".join(f"{name} frames={session.frames}" for name, session in sessions.items())
+    frames = ", ".join(f"{name} frames={host.frames}" for name, host in hosts.items())
     result = ", ".join(f"{name}={value}" for name, value in results[0].items())
     print(f"\nFPS INVARIANT: {frames} -> {result}")
 

@@ -18,13 +18,10 @@ from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fixedstep.sim.input_bridge import PRESS, ActionState, TickInput
-from fixedstep.sim.phases import Phase
-from fixedstep.sim.recording import Recording
-from fixedstep.sim.replay import compare, play
 
 from fixedstep import Timestamp
-from fixedstep.sim.session import SHOW_CURRENT, Mode
+from fixedstep.records import Recorder, Recording, compare, replay
+from fixedstep.sim import SHOW_CURRENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,19 +62,24 @@ def demo(folder: Path) -> Iterator[Any]:
 
 
 def make(demo: Any, *, level: str = "yard", **changes: Any) -> Any:
-    """A paused host, to be stepped; ``changes`` move what the level has elsewhere."""
+    """A host, to be stepped; ``changes`` move what the level has elsewhere."""
     made = demo.level.LEVELS[level]._replace(**changes)
-    return demo.host.Host(made, mode=Mode.PAUSED)
+    return demo.host.Host(made)
 
 
-def given(axis: int = 0, *, attack: bool = False) -> TickInput:
-    return TickInput({"move": ActionState(axis=axis), "attack": PRESS if attack else ActionState()})
+def tick(host: Any, axis: int = 0, *, attack: bool = False) -> bool:
+    """Run one tick; whether it ran to its end."""
+    controls = host.session.input
+    controls.axis("move", axis / 1_000)
+    if attack:
+        controls.press("attack")
+        controls.release("attack")
+    return bool(host.session.run_ticks(1).ran)
 
 
 def step(host: Any, axis: int = 0, *, attack: bool = False) -> list[Any]:
     """One tick, and its effects as (tick, kind)."""
-    report = host.session.step(given(axis, attack=attack))
-    assert report.ran == 1, host.session.fault
+    assert tick(host, axis, attack=attack), host.session.fault
     return [(record.tick, record.kind) for record in host.deliver()]
 
 
@@ -188,6 +190,7 @@ def test_a_restarted_level_has_the_first_hash_again(demo: Any) -> None:
         hashes.append(demo.world.state_hash(host.session.world))
         host.session.restart()
         assert demo.world.state_hash(host.session.world) == first
+        host.session.input.axis("move", 0)  # held over a restart, it would not count
     assert hashes[0] == hashes[1] != first
 
 
@@ -213,36 +216,32 @@ def test_the_same_game_is_played_at_every_frame_rate_with_a_tick_a_frame_at_most
     recordings = {}
     for fps in (60, 90, 240, 20):
         host = demo.host.Host()
-        host.session.record(file := io.StringIO())
-        rest = {"move": ActionState(), "attack": ActionState()}
-        host.session.frame(Timestamp(0), rest)
-        for frame in range(1, 4 * fps + 1):
-            sample = {"move": ActionState(axis=800), "attack": ActionState()}
-            host.session.frame(Timestamp(-(-frame * SECOND // fps)), sample)
-            host.deliver()
+        with Recorder(file := io.StringIO(), host.session):
+            host.session.input.axis("move", 0.8)
+            for frame in range(4 * fps + 1):
+                host.session.frame(Timestamp(-(-frame * SECOND // fps)))
+                host.deliver()
         assert host.session.tick == 240
-        host.session.stop_recording()
         recordings[fps] = list(Recording(io.StringIO(file.getvalue())))
     assert len({tick.digests["guards"] for tick in recordings[60]}) > 200
     for fps in (90, 240):
         assert compare(recordings[60], recordings[fps]) == (None, 240, 0, 0)
     divergence = compare(recordings[60], recordings[20]).divergence
     assert divergence is not None
-    assert divergence.field == "completions"
+    assert divergence.what == "completions"
 
 
 def test_a_recorded_game_plays_again_without_anybody_thinking(demo: Any) -> None:
     host = demo.host.Host()
-    host.session.record(file := io.StringIO(), phases=True)
-    demo.host.play(host, 600, 700)
-    host.session.stop_recording()
+    with Recorder(file := io.StringIO(), host.session, phases=True):
+        demo.host.play(host, 600, 700)
     ticks = list(Recording(io.StringIO(file.getvalue())))
-    assert sum(len(tick.completions) for tick in ticks) > 20
+    assert sum(len(tick.given.completions) for tick in ticks) > 20
     assert host.session.world.score + host.session.world.falls > 0
 
     again = make(demo)
     again.workers = None  # would fail if a replay asked for it
-    assert play(Recording(io.StringIO(file.getvalue())), again.session) == (None, 600, 0, 0)
+    assert replay(Recording(io.StringIO(file.getvalue())), again.session) == (None, 600, 0, 0)
     assert demo.world.state_hash(again.session.world) == demo.world.state_hash(host.session.world)
 
 
@@ -250,8 +249,8 @@ def test_a_changed_rule_is_named_by_tick_phase_and_field(
     demo: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host = demo.host.Host()
-    host.session.record(file := io.StringIO(), phases=True)
-    demo.host.play(host, 200, 700)
+    with Recorder(file := io.StringIO(), host.session, phases=True):
+        demo.host.play(host, 200, 700)
     again = make(demo)
     original = demo.world.guard_attacks
 
@@ -264,13 +263,12 @@ def test_a_changed_rule_is_named_by_tick_phase_and_field(
     strikes = [
         tick.tick
         for tick in list(Recording(io.StringIO(file.getvalue())))
-        if tick.phases[Phase.MOTION]["player"] != tick.phases[Phase.GAMEPLAY]["player"]
-        and tick.tick % 30
+        if tick.phases["Motion"]["player"] != tick.phases["Gameplay"]["player"] and tick.tick % 30
     ]
     monkeypatch.setattr(demo.world, "guard_attacks", stronger)
-    divergence = play(Recording(io.StringIO(file.getvalue())), again.session).divergence
+    divergence = replay(Recording(io.StringIO(file.getvalue())), again.session).divergence
     assert divergence is not None
-    assert (divergence.phase, divergence.field) == (Phase.GAMEPLAY, "player")
+    assert (divergence.phase, divergence.path) == ("Gameplay", "player")
     assert divergence.tick == strikes[0]
 
 
@@ -449,9 +447,8 @@ def test_an_answer_for_a_guard_who_has_died_is_counted_and_not_applied(demo: Any
     host = near(demo, UNIT)
     world = host.session.world
     world.guards[1].health = 1
-    host.session.step(given())
-    report = host.session.step(given(attack=True))  # he asks in tick 1, and falls in it
-    assert report.ran == 1
+    tick(host)
+    assert tick(host, attack=True)  # he asks in tick 1, and falls in it
     assert world.guards == {}
     host.deliver()
     step(host)
@@ -463,7 +460,7 @@ def test_an_answer_to_an_earlier_question_is_not_applied(demo: Any) -> None:
     """Four ticks pass before the first answer is in, and he has asked again."""
     host = make(demo)
     for _ in range(6):
-        host.session.step(given())
+        tick(host)
     assert host.session.world.guards[1].revision == 2
     host.deliver()
     step(host)
@@ -474,7 +471,7 @@ def test_an_answer_to_an_earlier_question_is_not_applied(demo: Any) -> None:
 def test_an_answer_for_an_earlier_world_is_not_applied(demo: Any) -> None:
     host = make(demo)
     for _ in range(2):
-        host.session.step(given())
+        tick(host)
     records = host.outbox.deliver()
     assert [record.kind for record in records] == ["think"]
     host.session.restart()
@@ -496,10 +493,10 @@ def test_what_does_not_fit_faults_in_commit_with_nothing_created(demo: Any) -> N
         world.coins[body.sequence] = demo.world.Coin(body)
     world.guards[1].health = 1
     before = set(world.coins)
-    report = host.session.step(given(attack=True))
-    assert (report.mode, report.ran) == (Mode.FAULTED, 0)
+    assert not tick(host, attack=True)
+    assert host.session.state == "faulted"
     fault = host.session.fault
-    assert (fault.phase, type(fault.error)) == (Phase.COMMIT, demo.world.CapacityExceeded)
+    assert (fault.phase, type(fault.error)) == ("Commit", demo.world.CapacityExceeded)
     assert set(world.coins) == before, "checked before anything is done"
     assert world.guards, "he was to leave in the commit that did not happen"
     assert host.deliver() == [], "the swing and the hit were not heard"
@@ -507,12 +504,12 @@ def test_what_does_not_fit_faults_in_commit_with_nothing_created(demo: Any) -> N
 
 
 SYSTEMS = {
-    "begin": Phase.BEGIN_TICK,
-    "player_intent": Phase.INTENT,
-    "move": Phase.MOTION,
-    "triggers": Phase.GAMEPLAY,
-    "commit": Phase.COMMIT,
-    "check": Phase.END_TICK,
+    "begin": "BeginTick",
+    "player_intent": "Intent",
+    "move": "Motion",
+    "triggers": "Gameplay",
+    "commit": "Commit",
+    "check": "EndTick",
 }
 
 
@@ -523,9 +520,9 @@ def test_a_fault_in_any_system_is_named_and_silences_its_tick(
     """Tick 30 swings and hits before it fails; the swing and the hit of tick 0 are heard."""
     host = near(demo, 3 * UNIT // 2)
     session = host.session
-    session.step(given(attack=True))
+    tick(host, attack=True)
     for _ in range(29):
-        session.step(given())
+        tick(host)
     original = getattr(demo.world, name)
 
     def failing(*arguments: Any) -> None:
@@ -533,24 +530,30 @@ def test_a_fault_in_any_system_is_named_and_silences_its_tick(
         raise ZeroDivisionError(name)
 
     monkeypatch.setattr(demo.world, name, failing)
-    session.step(given(attack=True))
-    assert session.mode is Mode.FAULTED
+    tick(host, attack=True)
+    assert session.state == "faulted"
     assert (session.fault.tick, session.fault.phase) == (30, SYSTEMS[name])
     heard = [(record.tick, record.kind) for record in host.deliver()]
     assert [kind for tick, kind in heard if tick == 0] == ["swing", "hit"]
     assert all(tick < 30 for tick, _ in heard)
     monkeypatch.setattr(demo.world, name, original)
     session.restart()
-    session.step(given(attack=True))
-    assert (session.mode, session.tick) == (Mode.PAUSED, 1)
+    tick(host, attack=True)
+    assert (session.state, session.tick) == ("playing", 1)
     assert [record.kind for record in host.deliver()] == ["swing", "hit"]
 
 
 # The window.
 
 KEYS = ("ESCAPE", "LEFT", "RIGHT", "SPACE", "a", "d", "n", "p", "r", "x")
-EVENTS = ("QUIT", "KEYDOWN", "KEYUP", "WINDOWFOCUSLOST", "WINDOWMINIMIZED", "WINDOWHIDDEN")
-MORE_EVENTS = ("WINDOWRESTORED", "WINDOWSHOWN", "MOUSEMOTION")
+EVENTS = ("QUIT", "KEYDOWN", "KEYUP", "WINDOWFOCUSLOST", "WINDOWFOCUSGAINED", "MOUSEMOTION")
+MORE_EVENTS = (
+    "WINDOWMINIMIZED",
+    "WINDOWHIDDEN",
+    "WINDOWRESTORED",
+    "WINDOWMAXIMIZED",
+    "WINDOWSHOWN",
+)
 
 
 class Surface:
@@ -567,8 +570,8 @@ class Surface:
         self.lines.append(text)
 
 
-def stand_in() -> ModuleType:
-    """As much of pygame as the window needs."""
+def stand_in() -> Any:
+    """As much of pygame as the window and its adapter need."""
     pygame: Any = ModuleType("pygame")
     for number, name in enumerate((*[f"K_{key}" for key in KEYS], *EVENTS, *MORE_EVENTS), 1):
         setattr(pygame, name, number)
@@ -576,36 +579,62 @@ def stand_in() -> ModuleType:
     def shape(surface: Surface, *arguments: object, **options: object) -> None:
         surface.shapes += 1
 
+    pygame.queue, pygame.held, pygame.titles = [], set(), []
+
+    def get() -> list[Any]:
+        events, pygame.queue = pygame.queue, []
+        return events
+
+    class Pressed:
+        def __getitem__(self, key: int) -> bool:
+            return key in pygame.held
+
+    pygame.event = SimpleNamespace(get=get)
+    pygame.key = SimpleNamespace(get_pressed=Pressed)
+    pygame.display = SimpleNamespace(
+        get_surface=lambda: True,
+        get_current_refresh_rate=lambda: 60,
+        set_caption=pygame.titles.append,
+        flip=lambda: None,
+        quit=lambda: None,
+    )
     pygame.draw = SimpleNamespace(rect=shape, circle=shape)
     pygame.Rect = lambda *numbers: numbers
     pygame.Surface = Surface
     font = SimpleNamespace(render=lambda text, smooth, colour: text)
     pygame.font = SimpleNamespace(Font=lambda name, size: font)
-    module: ModuleType = pygame
-    return module
+    return pygame
 
 
 class Player:
-    """Somebody at the window."""
+    """Somebody at the window, on a clock that is a number."""
 
     def __init__(self, demo: Any, window: Any) -> None:
         self.pygame = window.pygame
         self.surface = Surface()
-        self.window = window.Window(demo.level.YARD, self.surface, demo.host.Inline())
-        self.session = self.window.session
-        self.now = 0
+        self.now = SECOND
+        self.play = window.Play(
+            demo.level.YARD,
+            self.surface,
+            demo.host.Inline(),
+            fps=None,
+            clock=lambda: Timestamp(self.now),
+        )
+        self.window, self.session = self.play.window, self.play.session
 
     def event(self, name: str, **fields: Any) -> None:
-        self.window.event(SimpleNamespace(type=getattr(self.pygame, name), **fields))
+        self.pygame.queue.append(SimpleNamespace(type=getattr(self.pygame, name), **fields))
 
     def key(self, name: str, *, down: bool = True) -> None:
-        self.event("KEYDOWN" if down else "KEYUP", key=getattr(self.pygame, f"K_{name}"))
+        key = getattr(self.pygame, f"K_{name}")
+        (self.pygame.held.add if down else self.pygame.held.discard)(key)
+        self.event("KEYDOWN" if down else "KEYUP", key=key)
 
     def frames(self, count: int = 1) -> Any:
         for _ in range(count):
-            report = self.window.frame(Timestamp(self.now))
-            self.now += SECOND // 60 + 1
-        return report
+            self.now += self.window.wait()
+            self.window.run_frame()
+        return self.window.report
 
 
 @pytest.fixture
@@ -622,10 +651,10 @@ def test_the_window_draws_a_world_that_moves(player: Player) -> None:
     before = player.session.world.player.body.x
     player.key("RIGHT")
     report = player.frames(3)
-    assert (report.mode, report.ran) == (Mode.PLAYING, 1)
+    assert (report.state, report.ran) == ("playing", 1)
     assert player.session.world.player.body.x > before
     assert player.surface.shapes >= 4
-    assert player.surface.lines[0].startswith("Playing   tick 4   health 3   coins 0")
+    assert player.surface.lines[0].startswith("playing   tick 4   health 3   coins 0")
     player.key("RIGHT", down=False)
     player.key("a")
     player.frames(3)
@@ -634,20 +663,24 @@ def test_the_window_draws_a_world_that_moves(player: Player) -> None:
 
 def test_p_pauses_and_resumes_and_n_is_one_tick(player: Player) -> None:
     player.key("n")
-    assert player.session.tick == 1, "no step while playing"
+    player.frames()
+    assert player.session.tick == 2, "no single tick while playing"
     player.key("p")
     report = player.frames(5)
-    assert (report.mode, report.alpha, report.tick) == (Mode.PAUSED, SHOW_CURRENT, 1)
+    assert (report.state, report.tick) == ("paused", 2)
     player.key("n")
-    assert player.frames().tick == 2
+    assert player.frames().tick == 3
     player.key("p")
-    assert player.frames(2).tick == 3
+    player.frames(30)
+    assert player.session.state == "playing"
+    assert player.session.tick > 10
 
 
 def test_r_restarts(player: Player) -> None:
     player.frames(5)
     world = player.session.world
     player.key("r")
+    player.frames()
     assert player.session.world is not world
     assert player.session.tick == 0
 
@@ -656,15 +689,17 @@ def test_a_tap_between_two_frames_is_one_attack(player: Player) -> None:
     player.key("SPACE")
     player.key("SPACE", down=False)
     player.frames(2)
-    assert [effect.kind for effect in player.window.effects] == ["swing"]
-    player.frames(player.window.frames + 30)
-    assert player.window.effects == []
+    assert [effect.kind for effect in player.play.effects] == ["swing"]
+    player.frames(30)
+    assert player.play.effects == []
 
 
 def test_a_key_held_while_the_focus_goes_is_let_go(player: Player) -> None:
     player.key("RIGHT")
     player.frames(3)
     player.event("WINDOWFOCUSLOST")
+    player.pygame.held.clear()  # as SDL does
+    player.frames()
     at = player.session.world.player.body.x
     player.frames(3)
     assert player.session.world.player.body.x == at
@@ -679,12 +714,12 @@ def test_a_window_out_of_sight_excludes_time(player: Player) -> None:
         assert player.frames(2).tick == tick + 1
 
 
-def test_a_fault_is_told_over_the_last_good_picture(
+def test_a_fault_keeps_the_last_good_picture_and_is_in_the_title(
     player: Player, demo: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     player.key("RIGHT")
     player.frames(3)
-    good = player.window.picture
+    good = list(player.surface.lines)
 
     def failing(world: Any) -> None:
         world.player.body.at.teleport((0, 0))
@@ -693,15 +728,16 @@ def test_a_fault_is_told_over_the_last_good_picture(
     with monkeypatch.context() as patch:
         patch.setattr(demo.world, "move", failing)
         report = player.frames(3)
-    assert report.mode is Mode.FAULTED
-    assert player.window.picture is good
-    assert player.surface.lines[-2] == "tick 4 failed in Motion: ZeroDivisionError: planted"
-    assert player.surface.shapes >= 4
+    assert report.state == "faulted"
+    assert player.surface.lines == good
+    title = "tick 4 failed in Motion: ZeroDivisionError('planted'); R restarts"
+    assert player.pygame.titles[-1] == title
     player.key("p")
     player.key("n")
-    assert player.frames().mode is Mode.FAULTED
+    assert player.frames().state == "faulted"
+    player.key("p")
     player.key("r")
-    assert player.frames(2).mode is Mode.PLAYING
+    assert player.frames(2).state == "playing"
 
 
 def test_the_exit_leads_to_a_new_world(player: Player) -> None:
@@ -713,12 +749,15 @@ def test_the_exit_leads_to_a_new_world(player: Player) -> None:
     assert player.session.world_id == 2
 
 
-def test_escape_and_the_close_button_end_it(player: Player) -> None:
+@pytest.mark.parametrize("way", ["ESCAPE", "QUIT"])
+def test_escape_and_the_close_button_end_it(player: Player, way: str) -> None:
     player.event("MOUSEMOTION")
     player.key("x")
-    assert player.window.open
-    player.key("ESCAPE")
-    assert not player.window.open
-    player.window.open = True
-    player.event("QUIT")
-    assert not player.window.open
+    assert player.frames()
+    assert not player.window.closed
+    if way == "QUIT":
+        player.event("QUIT")
+    else:
+        player.key("ESCAPE")
+    player.frames(2)
+    assert player.window.closed

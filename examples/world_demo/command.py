@@ -6,9 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
+from fixedstep.records import Recorder
+
 from .host import NOTES, Host, play
 from .level import LEVELS
-from .world import digests, state_hash
+from .world import state_hash
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -31,17 +33,16 @@ def headless(arguments: argparse.Namespace) -> int:
     if arguments.record is None:
         effects = play(host, arguments.ticks, arguments.axis)
     else:
-        with arguments.record.open("w", encoding="ascii") as file:
-            session.record(file, notes={"level": arguments.level, **NOTES}, phases=True)
+        notes = {"level": arguments.level, **NOTES}
+        with Recorder(arguments.record, session, notes=notes, phases=True):
             effects = play(host, arguments.ticks, arguments.axis)
-            session.stop_recording()
     if (fault := session.fault) is not None:
-        print(f"tick {fault.tick} failed in {fault.phase.value}: {fault.error!r}", file=sys.stderr)
+        print(f"tick {fault.tick} failed in {fault.phase}: {fault.error!r}", file=sys.stderr)
         return 1
     world = session.world
     for record in effects:
         print(f"tick {record.tick:4}  {record.kind}")
-    for name, digest in digests(world).items():
+    for name, digest in world.digests().items():
         print(f"{name:8}  0x{digest.finish():016x}")
     print(f"state hash after {session.tick} ticks: 0x{state_hash(world):016x}")
     return 0

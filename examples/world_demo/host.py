@@ -9,15 +9,11 @@ from __future__ import annotations
 
 from concurrent.futures import Executor, Future
 
-from fixedstep.sim.input_bridge import PRESS, RELEASE, ActionState
-
-from fixedstep import Nanos, Rate, StepBudget, Timestamp
-from fixedstep.sim.mailbox import Mailbox, Ticket
-from fixedstep.sim.outbox import Outbox, Record
-from fixedstep.sim.session import Mode, Session
+from fixedstep import Rate, Timestamp
+from fixedstep.sim import Mailbox, Outbox, Request, Session, Ticket
 
 from .level import TICKS_PER_SECOND, YARD, Level
-from .world import ACTIONS, World, digests, is_current, run_tick, which_way
+from .world import AXES, BUTTONS, World, which_way
 
 RATE = Rate(TICKS_PER_SECOND)
 SECOND = 10**9
@@ -38,28 +34,23 @@ class Host:
     """A session of the demo, and the work that its ticks ask for."""
 
     def __init__(
-        self, level: Level = YARD, *, mode: Mode = Mode.PLAYING, workers: Executor | None = None
+        self, level: Level = YARD, *, paused: bool = False, workers: Executor | None = None
     ) -> None:
-        self.outbox = Outbox(capacity=64, staged_capacity=64)
+        self.outbox = Outbox(capacity=64, tick_capacity=64)
         self.mailbox = Mailbox(capacity=16)
         self.workers = Inline() if workers is None else workers
-        self.session: Session[Level, World] = Session(
+        self.session = Session(
             World,
-            run_tick,
             level,
-            actions=ACTIONS,
-            timestep=RATE,
-            budget=StepBudget(4),
-            max_delta=Nanos(SECOND // 4),
-            timers=lambda world: world.timers,
+            buttons=BUTTONS,
+            axes=AXES,
+            rate=RATE,
             outbox=self.outbox,
             mailbox=self.mailbox,
-            is_current=is_current,
-            digests=digests,
-            mode=mode,
+            paused=paused,
         )
 
-    def deliver(self) -> list[Record]:
+    def deliver(self) -> list[Request]:
         """Act on what ticks asked for, and return what is for the eye and the ear.
 
         In every frame, also in one that is not drawn.
@@ -72,7 +63,7 @@ class Host:
                 effects.append(record)
         return effects
 
-    def _think(self, record: Record) -> None:
+    def _think(self, record: Request) -> None:
         question = record.data
         assert isinstance(question, tuple)
         ticket, guard_x, player_x = question
@@ -80,26 +71,22 @@ class Host:
         self.mailbox.attach(ticket, self.workers.submit(which_way, guard_x, player_x))
 
 
-REST = ActionState()
-
-
-def scripted(tick: int, axis: int) -> list[tuple[str, ActionState]]:
-    """The input of the headless run: a steady stick, and a tap on every thirtieth tick."""
-    taps = [("attack", PRESS), ("attack", RELEASE)] if tick % 30 == 0 else [("attack", REST)]
-    return [*taps, ("move", ActionState(axis=axis))]
-
-
 def due_at(ticks: int) -> Timestamp:
     """The first nanosecond at which so many ticks are due: rounded up, or the last would not be."""
     return Timestamp(-(-ticks * SECOND // TICKS_PER_SECOND))
 
 
-def play(host: Host, ticks: int, axis: int) -> list[Record]:
-    """Run so many ticks of the script, one a frame; what was to be seen and heard."""
-    session = host.session
-    session.frame(Timestamp(0), dict.fromkeys(ACTIONS, REST))
+def play(host: Host, ticks: int, axis: int) -> list[Request]:
+    """Run a script of so many ticks, one a frame, and return what was to be seen and heard: a
+    steady stick, and a tap on every thirtieth tick."""
+    session, controls = host.session, host.session.input
+    session.frame(Timestamp(0))
     effects = []
     for tick in range(ticks):
-        session.frame(due_at(tick + 1), scripted(tick, axis))
+        controls.axis("move", axis / 1_000)
+        if tick % 30 == 0:
+            controls.press("attack")
+            controls.release("attack")
+        session.frame(due_at(tick + 1))
         effects += host.deliver()
     return effects

@@ -4,31 +4,26 @@
     space               attack        N   one tick, while paused
     escape              leave         R   restart
 
-The interface takes its keys before the game sees any, and pausing, losing the focus or hiding the
-window lets go of everything that is held. The picture is drawn in every frame, also while paused;
-after a fault it is the last good one, under the words that say what happened.
+The interface takes its keys before the game sees any. The picture is drawn in every frame, also
+while paused; after a fault the last good one stays, and the title says what happened.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pygame
-from fixedstep.sim.input_bridge import ActionState
 
-from fixedstep import Rate
-from fixedstep.host.pacer import FramePacer
-from fixedstep.sim.session import SHOW_CURRENT, Mode
+from fixedstep.host import PygameWindow
 
 from . import picture
 from .host import Host
 from .level import UNIT, Level
 
 if TYPE_CHECKING:
-    from fixedstep import Timestamp
-    from fixedstep.sim.outbox import Record
-    from fixedstep.sim.session import FrameReport
+    from fixedstep import Alpha
+    from fixedstep.sim import Input, Request
 
 WIDTH, HEIGHT, SCALE = 960, 540, 42
 FRAMES_PER_SECOND = 120
@@ -50,7 +45,8 @@ _EFFECTS = {
     "exit": (140, 230, 160),
     "fall": (220, 220, 220),
 }
-_BACKGROUND, _TEXT, _ALARM = (24, 27, 33), (214, 218, 226), (240, 128, 112)
+_BACKGROUND, _TEXT = (24, 27, 33), (214, 218, 226)
+_MOVE = ((pygame.K_LEFT, pygame.K_a), (pygame.K_RIGHT, pygame.K_d))
 
 
 class Effect(NamedTuple):
@@ -62,100 +58,58 @@ class Effect(NamedTuple):
     born: int
 
 
-class Controls:
-    """Held keys and their edges, as the game's actions. Sampled once a frame, after the events."""
+class Play:
+    """What the window calls: for the interface, the devices and the picture."""
 
-    def __init__(self) -> None:
-        self.left = self.right = False
-        self.attack = False
-        self.pressed = self.released = 0
-
-    def key(self, key: int, down: bool) -> None:
-        """A key of the game went down or up."""
-        if key in (pygame.K_LEFT, pygame.K_a):
-            self.left = down
-        elif key in (pygame.K_RIGHT, pygame.K_d):
-            self.right = down
-        elif key == pygame.K_SPACE:
-            self.attack = down
-            self.pressed += down
-            self.released += not down
-
-    def release_all(self) -> None:
-        """The focus went, and no key will be reported as released."""
-        self.left = self.right = self.attack = False
-        self.pressed = self.released = 0
-
-    def sample(self) -> dict[str, ActionState]:
-        """What this frame brings: every action, also one at rest."""
-        attack = ActionState(self.attack, 0, self.pressed, self.released)
-        self.pressed = self.released = 0
-        return {
-            "attack": attack,
-            "move": ActionState(axis=1_000 * (self.right - self.left)),
-        }
-
-
-class Window:
-    """The window, the session behind it, and what was drawn last."""
-
-    def __init__(self, level: Level, surface: pygame.Surface, pool: ThreadPoolExecutor) -> None:
+    def __init__(
+        self, level: Level, surface: pygame.Surface, pool: ThreadPoolExecutor, **options: Any
+    ) -> None:
         self.surface = surface
         self.host = Host(level, workers=pool)
         self.session = self.host.session
-        self.controls = Controls()
         self.font = pygame.font.Font(None, 24)
         self.effects: list[Effect] = []
         self.frames = 0
-        self.open = True
-        self.picture = picture.take(self.session.world, SHOW_CURRENT)
+        self.window = PygameWindow(
+            self.session,
+            self.draw,
+            self.sample,
+            keys={pygame.K_SPACE: "attack"},
+            hotkey=self.hotkey,
+            **{"fps": FRAMES_PER_SECOND, **options},
+        )
 
-    def event(self, event: pygame.event.Event) -> None:
-        """The interface first; what it does not take is the game's."""
-        if event.type == pygame.QUIT:
-            self.open = False
-        elif event.type == pygame.WINDOWFOCUSLOST:
-            self.controls.release_all()
-            self.session.input.cancel()
-        elif event.type in (pygame.WINDOWMINIMIZED, pygame.WINDOWHIDDEN):
-            self.session.hide()
-        elif event.type in (pygame.WINDOWRESTORED, pygame.WINDOWSHOWN):
-            self.session.show()
-        elif event.type == pygame.KEYDOWN and not self.command(event.key):
-            self.controls.key(event.key, True)
-        elif event.type == pygame.KEYUP:
-            self.controls.key(event.key, False)
-
-    def command(self, key: int) -> bool:
-        """Whether a key was the interface's, and what it does."""
-        mode = self.session.mode
-        if key == pygame.K_ESCAPE:
-            self.open = False
-        elif key == pygame.K_r:
+    def hotkey(self, event: pygame.event.Event) -> bool:
+        """The interface takes its keys first; whether it took this event."""
+        if event.type != pygame.KEYDOWN:
+            return False
+        if event.key == pygame.K_ESCAPE:
+            self.window.close()
+        elif event.key == pygame.K_r:
             self.session.restart()
             self.effects.clear()
-        elif key == pygame.K_p and mode is Mode.PLAYING:
-            self.session.pause()
-        elif key == pygame.K_p and mode is Mode.PAUSED:
-            self.session.resume()
-        elif key == pygame.K_n and mode is Mode.PAUSED:
-            self.session.step()
+        elif event.key == pygame.K_p:
+            self.session.toggle_pause()
+        elif event.key == pygame.K_n and self.session.state == "paused":
+            self.session.run_ticks(1)
         else:
-            return key in (pygame.K_p, pygame.K_n)
+            return False
         return True
 
-    def frame(self, now: Timestamp) -> FrameReport:
-        """One frame: ticks, requests, picture."""
-        report = self.session.frame(now, self.controls.sample())
+    def sample(self, input: Input) -> None:
+        """In every frame, drawn or not: read the keys that are held, do what ticks asked for."""
+        down = pygame.key.get_pressed()
+        left, right = ((down[a] or down[b]) for a, b in _MOVE)
+        input.axis("move", bool(right) - bool(left))
         self.frames += 1
         for record in self.host.deliver():
             self.effect(record)
-        if report.mode is not Mode.FAULTED:
-            self.picture = picture.take(self.session.world, report.alpha)
-        self.draw(report)
-        return report
+        fault, title = self.session.fault, f"fixedstep: {self.session.level.name}"
+        if fault is not None:
+            title = f"tick {fault.tick} failed in {fault.phase}: {fault.error!r}; R restarts"
+        pygame.display.set_caption(title)
 
-    def effect(self, record: Record) -> None:
+    def effect(self, record: Request) -> None:
         """A request that is for the eye, or that only the host can fulfil."""
         assert isinstance(record.anchor, tuple)
         x, y = record.anchor
@@ -163,10 +117,11 @@ class Window:
         if record.kind == "exit":
             self.session.activate(self.session.level)
 
-    def draw(self, report: FrameReport) -> None:
-        """Draw the picture that was taken last, the effects, and the line of text."""
+    def draw(self, alpha: Alpha) -> None:
+        """Draw the world between two ticks, the effects, and the line of text."""
+        shown = picture.take(self.session.world, alpha)
         self.surface.fill(_BACKGROUND)
-        for draw in self.picture.draws:
+        for draw in shown.draws:
             pygame.draw.rect(self.surface, _COLOURS[draw.kind], self.rect(draw), border_radius=4)
         self.effects = [e for e in self.effects if self.frames - e.born < EFFECT_FRAMES]
         for effect in self.effects:
@@ -174,19 +129,13 @@ class Window:
             centre = self.at(effect.x, effect.y)
             colour = _EFFECTS.get(effect.kind, _TEXT)
             pygame.draw.circle(self.surface, colour, centre, 8 + 2 * age, width=2)
-        shown = self.picture
+        session = self.session
         line = (
-            f"{report.mode.value}   tick {report.tick}   health {shown.health}   "
-            f"coins {shown.score}   falls {shown.falls}   dropped {report.dropped}"
+            f"{session.state}   tick {session.tick}   health {shown.health}   "
+            f"coins {shown.score}   falls {shown.falls}   dropped {session.stats.steps_dropped}"
         )
-        self.write(line, 14, _TEXT)
-        self.write("arrows move   space attack   P pause   N step   R restart", HEIGHT - 30, _TEXT)
-        if (fault := self.session.fault) is not None:
-            told = f"{type(fault.error).__name__}: {fault.error}"
-            self.write(f"tick {fault.tick} failed in {fault.phase.value}: {told}", 46, _ALARM)
-            self.write(
-                "The world is as it failed, the picture the last good one. R restarts.", 72, _ALARM
-            )
+        self.write(line, 14)
+        self.write("arrows move   space attack   P pause   N step   R restart", HEIGHT - 30)
 
     def at(self, x: float, y: float) -> tuple[int, int]:
         """World units to pixels."""
@@ -198,9 +147,9 @@ class Window:
         right, bottom = self.at(draw.x + draw.half_x, draw.y - draw.half_y)
         return pygame.Rect(left, top, right - left, bottom - top)
 
-    def write(self, text: str, y: int, colour: tuple[int, int, int]) -> None:
+    def write(self, text: str, y: int) -> None:
         """A line of text."""
-        self.surface.blit(self.font.render(text, True, colour), (16, y))
+        self.surface.blit(self.font.render(text, True, _TEXT), (16, y))
 
 
 def run(level: Level) -> None:
@@ -209,16 +158,9 @@ def run(level: Level) -> None:
     pygame.font.init()
     try:
         surface = pygame.display.set_mode((WIDTH, HEIGHT))
-        pygame.display.set_caption(f"fixedstep: {level.name}")
-        pacer = FramePacer(Rate(FRAMES_PER_SECOND))
         with ThreadPoolExecutor(1) as pool:
-            window = Window(level, surface, pool)
-            while window.open:
-                now = pacer.wait()
-                for event in pygame.event.get():
-                    window.event(event)
-                window.frame(now)
-                pygame.display.flip()
-            window.host.mailbox.shutdown()
+            play = Play(level, surface, pool)
+            play.window.run()
+            play.host.mailbox.shutdown()
     finally:
         pygame.quit()

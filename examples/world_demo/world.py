@@ -1,7 +1,7 @@
 """A small world: a player, a guard who wants to catch him, and an exit. Its rules, tick by tick.
 
-`run_tick` is the whole order of effects, in one place, as ordinary calls. Each system says what it
-reads and writes. Everything is an integer, and entities are named by the order they were created
+`World.step` is the whole order of effects, in one place, as ordinary calls. Each system says what
+it reads and writes. Everything is an integer, and entities are named by the order they were created
 in, never by where they lie in memory; so two runs with the same input are equal to the last bit,
 and a recording of one means the same in the next process.
 
@@ -16,14 +16,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fixedstep.sim.phases import Phase
-from fixedstep.sim.tick_input import TickInput
-
 from fixedstep import StateHash
-from fixedstep.sim.history import History
-from fixedstep.sim.mailbox import MailboxFull, Stale, Ticket
-from fixedstep.sim.session import Tick
-from fixedstep.sim.timers import Cadence, Deadline, TimerQueue
+from fixedstep.sim import (
+    Cadence,
+    Deadline,
+    History,
+    MailboxFull,
+    Stale,
+    Tick,
+    Ticket,
+    TickInput,
+    TimerQueue,
+)
 
 from .level import (
     ATTACK_RADIUS,
@@ -41,7 +45,7 @@ from .level import (
     Level,
 )
 
-ACTIONS = ("attack", "move")
+BUTTONS, AXES = ("attack",), ("move",)
 
 Point = tuple[int, int]
 
@@ -174,6 +178,68 @@ class World:
         self.outcomes: list[SpawnCommitted] = []
         self.to_create: list[Point] = []
 
+    def step(self, input: TickInput, tick: Tick) -> None:
+        """One tick, in its order."""
+        begin(self, tick)
+        tick.enter("Intent")
+        player_intent(self, input)
+        guard_intents(self, tick)
+        tick.enter("Motion")
+        move(self)
+        find_contacts(self, tick)
+        tick.enter("Gameplay")
+        player_attack(self, tick)
+        guard_attacks(self, tick)
+        triggers(self, tick)
+        expire(self, tick)
+        tick.enter("Commit")
+        commit(self, tick)
+        tick.enter("EndTick")
+        check(self)
+        self.tick += 1
+
+    def is_current(self, ticket: Ticket) -> bool | Stale:
+        """Whether an answer is still wanted: the guard lives, and has asked nothing since."""
+        guard = next((g for g in self.guards.values() if g.body.sequence == ticket.target), None)
+        if guard is None:
+            return Stale.TARGET
+        return True if guard.revision == ticket.revision else Stale.REVISION
+
+    def digests(self) -> dict[str, StateHash]:
+        """Everything authoritative, by name, in a fixed order; not what is drawn or queued."""
+        rules = StateHash()
+        for number in (
+            self.tick,
+            self.level.seed,
+            self.random,
+            self.created,
+            self.score,
+            self.falls,
+        ):
+            rules = rules.absorb_u64(number)
+        text = self.next_level.encode()
+        rules = rules.absorb_u64(len(text)).absorb_bytes(text)
+        for first, second in sorted(self.touching):
+            rules = rules.absorb_u64(first).absorb_u64(second)
+
+        player = self.player.body.absorb_into(StateHash()).absorb_u64(self.player.health)
+        player = _absorb_deadline(player, self.player.cooldown)
+
+        guards = StateHash()
+        for guard in self.guards.values():
+            guards = guard.body.absorb_into(guards).absorb_u64(guard.health)
+            guards = _absorb_deadline(guards, guard.cooldown)
+            guards = guards.absorb_i64(guard.direction).absorb_u64(guard.revision)
+
+        return {
+            "rules": rules,
+            "player": player,
+            "guards": guards,
+            "exit": self.exit.body.absorb_into(StateHash()).absorb_u64(self.exit.used),
+            "coins": _absorb_bodies(coin.body for coin in self.coins.values()),
+            "timers": _absorb_timers(self.timers),
+        }
+
     def new_body(self, at: Point, half: Point) -> Body:
         """A body with the next sequence, whose history is equal: it comes from nowhere."""
         body = Body(self.created, History(at), half)
@@ -191,27 +257,6 @@ class World:
         """The next number of the world's own sequence. Who draws when is part of the rules."""
         self.random = (self.random * 6_364_136_223_846_793_005 + 1_442_695_040_888_963_407) % 2**64
         return (self.random >> 33) % below
-
-
-def run_tick(world: World, tick_input: TickInput, tick: Tick) -> None:
-    """One tick, in its order."""
-    begin(world, tick)
-    tick.enter(Phase.INTENT)
-    player_intent(world, tick_input)
-    guard_intents(world, tick)
-    tick.enter(Phase.MOTION)
-    move(world)
-    find_contacts(world, tick)
-    tick.enter(Phase.GAMEPLAY)
-    player_attack(world, tick)
-    guard_attacks(world, tick)
-    triggers(world, tick)
-    expire(world, tick)
-    tick.enter(Phase.COMMIT)
-    commit(world, tick)
-    tick.enter(Phase.END_TICK)
-    check(world)
-    world.tick += 1
 
 
 def begin(world: World, tick: Tick) -> None:
@@ -245,7 +290,6 @@ def guard_intents(world: World, tick: Tick) -> None:
 
     Reads places. Writes velocities and revisions; requests work and stages its start.
     """
-    assert tick.outbox is not None
     for guard in world.guards.values():
         if guard.thinks.due(tick.number):
             try:
@@ -298,7 +342,6 @@ def player_attack(world: World, tick: Tick) -> None:
 
     Reads the wish, places, health. Writes health, the cooldown, who leaves, and requests.
     """
-    assert tick.outbox is not None
     player = world.player
     ready = not player.cooldown.armed or player.cooldown.due(tick.number)
     if not player.wants_attack or not ready:
@@ -320,7 +363,6 @@ def guard_attacks(world: World, tick: Tick) -> None:
 
     Reads places and cooldowns. Writes health, and where the player is if that was too much.
     """
-    assert tick.outbox is not None
     player = world.player
     for guard in world.guards.values():
         ready = not guard.cooldown.armed or guard.cooldown.due(tick.number)
@@ -338,7 +380,6 @@ def guard_attacks(world: World, tick: Tick) -> None:
 
 def hurt(world: World, tick: Tick, body: Body, who: Player | Guard) -> None:
     """One point of damage: an event for the rules, a request for the eye."""
-    assert tick.outbox is not None
     who.health -= 1
     world.events.append(DamageApplied(tick.number, body.sequence, who.health))
     tick.outbox.stage("hit", body.at.current, who.health)
@@ -349,7 +390,6 @@ def triggers(world: World, tick: Tick) -> None:
 
     Reads this tick's collisions. Writes the score, who leaves, and the level to come.
     """
-    assert tick.outbox is not None
     player, door = world.player.body, world.exit
     for event in world.events:
         if not isinstance(event, CollisionEntered) or player.sequence not in event[1:]:
@@ -371,7 +411,7 @@ def expire(world: World, tick: Tick) -> None:
 
     Reads due timers. Writes who leaves.
     """
-    for timer in tick.due or ():
+    for timer in tick.due:
         coin = world.coins.get(timer.payload.target)
         if coin is not None and not coin.body.leaving:
             coin.body.leaving = True
@@ -382,7 +422,6 @@ def commit(world: World, tick: Tick) -> None:
 
     What leaves in this tick does not make room in it. Writes pools, contacts and outcomes.
     """
-    assert tick.outbox is not None
     count = sum(1 for _ in world.bodies())
     if count + len(world.to_create) > ENTITIES:
         raise CapacityExceeded(
@@ -417,54 +456,10 @@ def which_way(guard_x: int, player_x: int) -> int:
     return (player_x > guard_x) - (player_x < guard_x)
 
 
-def is_current(world: World, ticket: Ticket) -> bool | Stale:
-    """Whether an answer is still wanted: the guard lives, and has asked nothing since."""
-    guard = next((g for g in world.guards.values() if g.body.sequence == ticket.target), None)
-    if guard is None:
-        return Stale.TARGET
-    return True if guard.revision == ticket.revision else Stale.REVISION
-
-
-def digests(world: World) -> dict[str, StateHash]:
-    """Everything authoritative, by name, in a fixed order. What is drawn or queued is left out."""
-    rules = StateHash()
-    for number in (
-        world.tick,
-        world.level.seed,
-        world.random,
-        world.created,
-        world.score,
-        world.falls,
-    ):
-        rules = rules.absorb_u64(number)
-    text = world.next_level.encode()
-    rules = rules.absorb_u64(len(text)).absorb_bytes(text)
-    for first, second in sorted(world.touching):
-        rules = rules.absorb_u64(first).absorb_u64(second)
-
-    player = world.player.body.absorb_into(StateHash()).absorb_u64(world.player.health)
-    player = _absorb_deadline(player, world.player.cooldown)
-
-    guards = StateHash()
-    for guard in world.guards.values():
-        guards = guard.body.absorb_into(guards).absorb_u64(guard.health)
-        guards = _absorb_deadline(guards, guard.cooldown)
-        guards = guards.absorb_i64(guard.direction).absorb_u64(guard.revision)
-
-    return {
-        "rules": rules,
-        "player": player,
-        "guards": guards,
-        "exit": world.exit.body.absorb_into(StateHash()).absorb_u64(world.exit.used),
-        "coins": _absorb_bodies(coin.body for coin in world.coins.values()),
-        "timers": _absorb_timers(world.timers),
-    }
-
-
 def state_hash(world: World) -> int:
     """One number for the whole of it."""
     state = StateHash()
-    for digest in digests(world).values():
+    for digest in world.digests().values():
         state = state.absorb_u64(digest.finish())
     return state.finish()
 
