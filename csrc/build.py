@@ -73,10 +73,7 @@ ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "src" / "fixedstep" / "reference.py"
 STATE = ROOT / "src" / "fixedstep" / "_state.py"
 CPYTHON = sys.implementation.name == "cpython"
-HEADERS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("csrc/*/*.h"))
-SOURCES = sorted(
-    str(p.relative_to(ROOT)) for p in ROOT.glob("csrc/*/*.c" if CPYTHON else "csrc/core/*.c")
-)
+DOCS = ROOT / "csrc" / "python" / "fs_docs.h"
 
 
 def _signature(function: ast.FunctionDef, name: str, constants: dict[str, ast.expr]) -> str:
@@ -111,7 +108,7 @@ def _constants(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def docstrings() -> dict[str, str]:
-    """The text of each ``fs_doc_*`` array in csrc/python/fs_docs.h."""
+    """The text of each ``fs_doc_*`` array."""
     constants = _constants(ast.parse(STATE.read_text(encoding="utf-8")))
     docs = {}
     for kind in ast.parse(REFERENCE.read_text(encoding="utf-8")).body:
@@ -149,6 +146,23 @@ def source() -> str:
     )
     return f'#include "csrc/core/fs_batch.h"\n#include "csrc/python/fs_docs.h"\n\n{docs}\n'
 
+
+def write_docs_header() -> None:
+    """Declare the arrays in csrc/python/fs_docs.h, which is generated and not tracked. A file that
+    is up to date stays as it is, or everything would be compiled again."""
+    arrays = "\n".join(f"extern const char fs_doc_{name}[];" for name in docstrings())
+    text = f"/* Made by csrc/build.py from the docstrings of the reference core. */\n{arrays}\n"
+    if not DOCS.is_file() or DOCS.read_text(encoding="utf-8") != text:
+        DOCS.write_text(text, encoding="utf-8")
+
+
+if CPYTHON:
+    write_docs_header()
+
+HEADERS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("csrc/*/*.h"))
+SOURCES = sorted(
+    str(p.relative_to(ROOT)) for p in ROOT.glob("csrc/*/*.c" if CPYTHON else "csrc/core/*.c")
+)
 
 #: The limited API does not exist on free-threaded builds: there the types use the full one.
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))

@@ -42,11 +42,12 @@ if TYPE_CHECKING:
     from fixedstep import reference as _reference
 
     class Core(Protocol):
-        """What both cores are to a test: the six types under their names."""
+        """What both cores are to a test: the types under their names."""
 
         FrameLoop: type[_reference.FrameLoop]
         FramePlan: type[_reference.FramePlan]
         FrameStats: type[_reference.FrameStats]
+        FrameTiming: type[_reference.FrameTiming]
         StateHash: type[_reference.StateHash]
         Step: type[_reference.Step]
         Steps: type[_reference.Steps]
@@ -165,7 +166,7 @@ def _load(name: str) -> Core:
 
 @pytest.fixture(scope="session", params=CORES)
 def core(request: pytest.FixtureRequest) -> Core:
-    """Each core in turn, as the module that holds its six types."""
+    """Each core in turn, as the module that holds its types."""
     return _load(request.param)
 
 

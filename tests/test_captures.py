@@ -39,7 +39,7 @@ from fixedstep.captures.decimal_text import UNITS, nanoseconds
 from fixedstep.captures.json_stream import Cursor
 from fixedstep.captures.source import Source
 from fixedstep.cli import main
-from fixedstep.timing import FrameTiming
+from fixedstep import FrameTiming
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,7 +26,7 @@ EXAMPLES = {
     "fixedstep.time": 11,
     "fixedstep.timing": 8,
 }
-TYPES = ["FrameLoop", "FramePlan", "Steps", "StateHash", "FrameStats"]
+TYPES = ["FrameLoop", "FramePlan", "Steps", "StateHash", "FrameStats", "FrameTiming"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

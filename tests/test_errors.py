@@ -182,12 +182,12 @@ ENTRIES = [
     Entry("since-earlier", lambda _, bad: since(1, bad), "earlier", NANOS),
     Entry("add-at", lambda _, bad: add(bad, 1), "at", NANOS),
     Entry("add-span", lambda _, bad: add(1, bad), "span", NANOS),
-    Entry("timing-record", lambda _, bad: FrameTiming().record(bad, True), "cpu_frame", NANOS),
-    Entry("timing-sum", lambda _, bad: FrameTiming(sum=bad), "sum", NANOS),
-    Entry("timing-drawn", lambda _, bad: FrameTiming(drawn=bad, buckets={0: bad}), "drawn", WHOLE),
+    Entry("timing-record", lambda core, bad: core.FrameTiming().record(bad, True), "frame_time", NANOS),
+    Entry("timing-sum", lambda core, bad: core.FrameTiming(sum=bad), "sum", NANOS),
+    Entry("timing-drawn", lambda core, bad: core.FrameTiming(drawn=bad, buckets={0: bad}), "drawn", WHOLE),
     Entry(
         "timing-buckets",
-        lambda _, bad: FrameTiming(drawn=U64_MAX, buckets={0: bad}),
+        lambda core, bad: core.FrameTiming(drawn=U64_MAX, buckets={0: bad}),
         "count",
         WHOLE,
     ),
@@ -546,6 +546,13 @@ def test_an_index_that_uses_the_loop_is_seen_by_it(core: Core) -> None:
         lambda core: core.FrameStats(count=1),
         lambda core: core.FrameStats().absorb(),
         lambda core: core.FrameStats().json(1),
+        lambda core: core.FrameTiming().record(),
+        lambda core: core.FrameTiming().record(5),
+        lambda core: core.FrameTiming().record(5, True, 7),
+        lambda core: core.FrameTiming().record(5, frame_time=7),
+        lambda core: core.FrameTiming().record(5, shown=True),
+        lambda core: core.FrameTiming().percentile(),
+        lambda core: core.FrameTiming(5),
         lambda core: fixedstep.FramePlans(),
     ],
 )
@@ -574,7 +581,7 @@ def test_a_mistake_in_the_callers_own_index_is_shown(core: Core) -> None:
     assert caught.value.__cause__ is None
 
 
-@pytest.mark.parametrize("name", ["FrameLoop", "FramePlan", "Steps", "StateHash", "FrameStats"])
+@pytest.mark.parametrize("name", ["FrameLoop", "FramePlan", "Steps", "StateHash", "FrameStats", "FrameTiming"])
 def test_a_call_with_an_unknown_argument_names_the_type(core: Core, name: str) -> None:
     with pytest.raises(TypeError, match=rf"^{name}(\.__new__)?\(\) got an unexpected keyword"):
         getattr(core, name)(speed=2)

@@ -134,7 +134,7 @@ def test_a_library_with_the_same_names_changes_nothing(
     )
 
 
-TYPES = ["FrameLoop", "FramePlan", "Steps", "StateHash", "FrameStats"]
+TYPES = ["FrameLoop", "FramePlan", "Steps", "StateHash", "FrameStats", "FrameTiming"]
 
 
 @pytest.mark.parametrize("name", TYPES)

@@ -58,7 +58,7 @@ def _batch(core: Core, timestep: Timestep | Rate, *nows: int) -> FramePlans:
 
 
 def _timing(core: Core) -> Any:
-    timing = fixedstep.FrameTiming()
+    timing = core.FrameTiming()
     for nanos in (5, 300, 10**9):
         timing.record(Nanos(nanos), drawn=nanos != 300)
     return timing
@@ -104,7 +104,7 @@ EXAMPLES: dict[str, tuple[Callable[[Core], Any], Callable[[Core], Any]]] = {
     "Timestep": (lambda core: Timestep(5), lambda core: Timestep(U64_MAX)),
     "Rate": (lambda core: Rate(60_000, 1001), lambda core: Rate(U64_MAX)),
     "StepBudget": (lambda core: StepBudget(1), lambda core: StepBudget(2**32 - 1)),
-    "FrameTiming": (lambda core: fixedstep.FrameTiming(), _timing),
+    "FrameTiming": (lambda core: core.FrameTiming(), _timing),
 }
 OF_A_CORE = ["FrameLoop", "FramePlan", "Steps", "StateHash", "FrameStats"]
 IMMUTABLE = ["FramePlan", "StateHash", "Step", "FramePlans", "Timestep", "Rate", "StepBudget"]
@@ -588,7 +588,8 @@ _BARE = """
 import sys, fixedstep, importlib
 core = importlib.import_module("fixedstep." + sys.argv[1])
 tried = 0
-for kind in (core.FrameLoop, core.FramePlan, core.Steps, core.StateHash, core.FrameStats):
+for kind in (core.FrameLoop, core.FramePlan, core.Steps, core.StateHash, core.FrameStats,
+             core.FrameTiming):
     for make in (kind.__new__, object.__new__):
         try:
             bare = make(kind)

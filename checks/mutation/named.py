@@ -535,14 +535,26 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         "src/fixedstep/_saved.py",
         "a pickle that lacks an argument loads with the default",
-        "if arguments.keys() != (needed := made._arguments().keys()):",
-        "if not arguments.keys() <= (needed := made._arguments().keys()):",
+        "if arguments.keys() != (needed := names(made).keys()):",
+        "if not arguments.keys() <= (needed := names(made).keys()):",
     ),
     (
-        "src/fixedstep/timing.py",
+        "src/fixedstep/reference.py",
         "a long frame is the longest too late",
-        "if cpu_frame > self._max:",
-        "if cpu_frame > self._max + 1:",
+        "if frame_time > self._max:",
+        "if frame_time > self._max + 1:",
+    ),
+    (
+        "csrc/core/fs_timing.h",
+        "the buckets of long frames are twice as wide",
+        "frame_time >> (shift + step) >= 1u << FS_TIMING_BITS",
+        "frame_time >> (shift + step) >= 1u << (FS_TIMING_BITS - 1)",
+    ),
+    (
+        "csrc/python/frame_timing.c",
+        "a copy has the counters and not the histogram",
+        "copy->timing = self->timing;",
+        "memset(&copy->timing, 0, sizeof copy->timing); memcpy(&copy->timing, &self->timing, 40);",
     ),
 ]
 

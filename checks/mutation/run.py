@@ -127,16 +127,16 @@ def compiler() -> list[str]:
 
 def make_tree(folder: Path) -> None:
     """A copy of everything that a mutant can change or a test can read, with objects built."""
+    spec = importlib.util.spec_from_file_location("build", ROOT / "csrc" / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)  # writes csrc/python/fs_docs.h
     ignored = shutil.ignore_patterns("__pycache__", "*.so", ".hypothesis")
     for name in ("csrc", "tests"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     shutil.copytree(ROOT / "src" / "fixedstep", package(folder), ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", folder)
-    spec = importlib.util.spec_from_file_location("build", ROOT / "csrc" / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    build = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(build)
     build.ffi.emit_c_code(str(folder / "_core.c"))
     together = [source for source in sources(folder) if source != WIDE_AGAIN]
     everything = "".join(f'#include "{source}"\n' for source in together)

@@ -22,6 +22,7 @@
 #include "../core/fs_batch.h"
 #include "../core/fs_hash.h"
 #include "../core/fs_schedule.h"
+#include "../core/fs_timing.h"
 #include "fs_docs.h"
 
 /* One loop belongs to one thread, and on a GIL build every method is one step for the others anyway: no
@@ -55,6 +56,7 @@ typedef struct {
     PyTypeObject *steps_type;
     PyTypeObject *hash_type;
     PyTypeObject *stats_type;
+    PyTypeObject *timing_type;
     PyObject *step_type;      /* fixedstep.time.Step, a named tuple */
     allocfunc step_alloc;     /* how step_type makes room for one; NULL from CPython 3.14 on */
     newfunc tuple_new;        /* tuple.__new__ */
@@ -62,6 +64,7 @@ typedef struct {
     PyObject *encoding;       /* fixedstep._encoding */
     PyObject *configuration;  /* fixedstep._state */
     PyObject *text;           /* fixedstep.text */
+    PyObject *timing;         /* fixedstep.timing */
     PyObject *restore;        /* fixedstep.restore */
     PyObject *plans;          /* fixedstep._plans */
     PyObject *plans_from;     /* fixedstep._plans.FramePlans._from_bytes */
@@ -106,6 +109,11 @@ typedef struct {
     fs_stats stats;
 } fs_stats_object;
 
+typedef struct {
+    FS_OBJECT_HEAD
+    fs_timing timing;
+} fs_timing_object;
+
 /* Immutable: an object that another __new__ made would have no state, and the first method would read it. */
 #define FS_TYPE_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE)
 
@@ -114,13 +122,14 @@ extern PyType_Spec fs_plan_spec;
 extern PyType_Spec fs_steps_spec;
 extern PyType_Spec fs_hash_spec;
 extern PyType_Spec fs_stats_spec;
+extern PyType_Spec fs_timing_spec;
 
 /* Blocks of this many bytes and more are worked on without the GIL: 8,192 timestamps, which take about
  * 65 microseconds (130 with stats), or 18 microseconds of hashing. To hand the GIL over costs too little to be measured
  * where no other thread wants it, and up to 5 milliseconds where one does: shorter work keeps it. */
 #define FS_RELEASE_BYTES 65536
 
-/* A new object of one of the five types, all but its head unset; NULL with MemoryError. */
+/* A new object of one of the types, all but its head unset; NULL with MemoryError. */
 #define FS_NEW(object, its_state, type) \
     ((object *)fs_with_state((PyObject *)PyObject_New(object, type), its_state))
 

@@ -1,4 +1,4 @@
-/* The module `fixedstep._types`: registers the five types, and the glue they share.
+/* The module `fixedstep._types`: registers the types, and the glue they share.
  *
  * It lives in the same shared library as the cffi module `fixedstep._core` and has an init function of
  * its own (PEP 489 allows several modules in one library), so the core is compiled once, importing the
@@ -149,6 +149,7 @@ static int module_exec(PyObject *module)
         || (state->encoding = import("fixedstep._encoding", NULL)) == NULL
         || (state->configuration = import("fixedstep._state", NULL)) == NULL
         || (state->text = import("fixedstep.text", NULL)) == NULL
+        || (state->timing = import("fixedstep.timing", NULL)) == NULL
         || (state->plans = import("fixedstep._plans", NULL)) == NULL
         || (state->restore = import("fixedstep._saved", "restore")) == NULL
         || (state->timestep_of = import("fixedstep.time", "timestep_of")) == NULL
@@ -175,7 +176,8 @@ static int module_exec(PyObject *module)
         || (state->plan_type = add_type(module, &fs_plan_spec)) == NULL
         || (state->steps_type = add_type(module, &fs_steps_spec)) == NULL
         || (state->hash_type = add_type(module, &fs_hash_spec)) == NULL
-        || (state->stats_type = add_type(module, &fs_stats_spec)) == NULL) {
+        || (state->stats_type = add_type(module, &fs_stats_spec)) == NULL
+        || (state->timing_type = add_type(module, &fs_timing_spec)) == NULL) {
         return -1;
     }
     if (PyModule_AddStringConstant(module, "COMPILER", FS_COMPILER) < 0) {
@@ -192,11 +194,13 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->steps_type);
     Py_VISIT(state->hash_type);
     Py_VISIT(state->stats_type);
+    Py_VISIT(state->timing_type);
     Py_VISIT(state->step_type);
     Py_VISIT(state->arguments);
     Py_VISIT(state->encoding);
     Py_VISIT(state->configuration);
     Py_VISIT(state->text);
+    Py_VISIT(state->timing);
     Py_VISIT(state->restore);
     Py_VISIT(state->plans);
     Py_VISIT(state->plans_from);
@@ -213,11 +217,13 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->steps_type);
     Py_CLEAR(state->hash_type);
     Py_CLEAR(state->stats_type);
+    Py_CLEAR(state->timing_type);
     Py_CLEAR(state->step_type);
     Py_CLEAR(state->arguments);
     Py_CLEAR(state->encoding);
     Py_CLEAR(state->configuration);
     Py_CLEAR(state->text);
+    Py_CLEAR(state->timing);
     Py_CLEAR(state->restore);
     Py_CLEAR(state->plans);
     Py_CLEAR(state->plans_from);

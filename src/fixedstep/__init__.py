@@ -27,16 +27,25 @@ from .time import (
     saturating_add,
     saturating_since,
 )
-from .timing import FrameTiming
 
 if TYPE_CHECKING:
     from . import native as native
     from . import reference as reference
-    from .reference import FrameLoop, FramePlan, FrameStats, StateHash, Step, Steps, digest
+    from .reference import (
+        FrameLoop,
+        FramePlan,
+        FrameStats,
+        FrameTiming,
+        StateHash,
+        Step,
+        Steps,
+        digest,
+    )
 else:
     FrameLoop = core.FrameLoop
     FramePlan = core.FramePlan
     FrameStats = core.FrameStats
+    FrameTiming = core.FrameTiming
     StateHash = core.StateHash
     Step = core.Step
     Steps = core.Steps

@@ -102,6 +102,11 @@ def nanos(value: object, name: str) -> int:
     return integer(value, name, _NANOSECONDS, "seconds become one with round(seconds * 10**9)")
 
 
+def frame_time(value: object) -> int:
+    """What ``FrameTiming.record`` takes."""
+    return nanos(value, "frame_time")
+
+
 def positive(value: object, name: str, kind: str, fix: str, *, high: int = U64_MAX) -> int:
     """Like ``integer``, with zero refused by a ValueError of its own."""
     number = _index(value, name, kind, fix)

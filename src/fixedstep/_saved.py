@@ -13,7 +13,7 @@ where only the reference core runs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from ._arguments import shown
 
@@ -23,19 +23,22 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-#: The types that exist once for each core, and how many numbers the state of each has (8 for a loop
-#: whose speed was changed). A type that comes to need another number gets another name here, so
+#: The types that exist once for each core, and how many values the state of each has (8 for a loop
+#: whose speed was changed). A type that comes to need another value gets another name here, so
 #: that an older release says that it cannot load it.
 _OF_A_CORE = {
     "FrameLoop": (6, 8),
     "FramePlan": (6,),
     "FrameStats": (4,),
+    "FrameTiming": (1,),
     "StateHash": (1,),
     "Steps": (4,),
 }
 
 #: Packages whose types register when they are imported; "sim.Deadline" is one of the first.
 _PACKAGES = ("sim", "testing")
+
+_Made = TypeVar("_Made")
 
 _types: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {}
 _core: ModuleType
@@ -96,6 +99,27 @@ def restore(kind: str, /, *state: Any) -> Any:
 restore.__module__ = "fixedstep"  # where pickles find it
 
 
+def made_from(
+    kind: str,
+    make: Callable[..., _Made],
+    names: Callable[[_Made], dict[str, Any]],
+    arguments: object,
+) -> _Made:
+    """What ``make`` returns for the arguments in a pickle, if they are all of ``names``."""
+    if type(arguments) is not dict:
+        raise TypeError(
+            f"the saved arguments of a {kind} must be a dict, not "
+            f"{type(arguments).__name__} {shown(arguments)}; the saved state is damaged"
+        )
+    made = make(**arguments)
+    if arguments.keys() != (needed := names(made).keys()):
+        raise TypeError(
+            f"a saved {kind} has the arguments {', '.join(needed)}, not only "
+            f"{', '.join(arguments)}; it is damaged, or another release saved it: load it there"
+        )
+    return made
+
+
 class Saved:
     """A type whose state is its constructor arguments.
 
@@ -125,18 +149,7 @@ class Saved:
 
     @classmethod
     def _from_saved(cls, arguments: dict[str, Any]) -> Self:
-        if type(arguments) is not dict:
-            raise TypeError(
-                f"the saved arguments of a {cls._kind} must be a dict, not "
-                f"{type(arguments).__name__} {shown(arguments)}; the saved state is damaged"
-            )
-        made = cls(**arguments)
-        if arguments.keys() != (needed := made._arguments().keys()):
-            raise TypeError(
-                f"a saved {cls._kind} has the arguments {', '.join(needed)}, not only "
-                f"{', '.join(arguments)}; it is damaged, or another release saved it: load it there"
-            )
-        return made
+        return made_from(cls._kind, cls, cls._arguments, arguments)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):

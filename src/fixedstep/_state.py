@@ -1,17 +1,20 @@
 """From constructor arguments, or the state in a pickle, to the numbers a core works with.
 
-Each of the five types of a core is a fixed tuple of integers. Here, once for both cores, is the
+Each type of a core is a fixed tuple of integers (and the buckets of a FrameTiming). Here, once for both cores, is the
 way in: ``frame_loop`` and its kin take what the constructor takes, ``*_state`` what a pickle
 carries, and both give the checked tuple. The way out is ``text.py``. Refuses to know a core.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import gcd
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypedDict, TypeVar
 
-from ._arguments import U32_MAX, count, positive, remainder, timestamp
+from ._arguments import U32_MAX, U64_MAX, count, nanos, positive, remainder, shown, timestamp
+from ._saved import made_from
 from .time import Rate, StepBudget, Timestamp, Timestep, budget_steps, scale_and_unit
+from .timing import BUCKETS, bucket_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +32,18 @@ LoopState: TypeAlias = (
     "tuple[int, int, int, int | None, int, int] "
     "| tuple[int, int, int, int | None, int, int, int, int]"
 )
+
+
+class TimingState(TypedDict):
+    """What a FrameTiming is: the arguments that make an equal one."""
+
+    min: int
+    max: int
+    sum: int
+    drawn: int
+    skipped: int
+    buckets: dict[int, int]
+    """Those that counted a frame, in order."""
 
 
 def _errors_name(type_name: str) -> Callable[[_Function], _Function]:
@@ -197,6 +212,70 @@ def frame_stats_state(
         count(steps_dropped, "steps_dropped"),
         count(schedule_hash, "schedule_hash"),
     )
+
+
+@_errors_name("FrameTiming")
+def frame_timing(
+    *,
+    min: SupportsIndex = 0,
+    max: SupportsIndex = 0,
+    sum: SupportsIndex = 0,
+    drawn: SupportsIndex = 0,
+    skipped: SupportsIndex = 0,
+    buckets: Mapping[int, int] | None = None,
+) -> tuple[int, int, int, int, int, dict[int, int]]:
+    """What ``FrameTiming(...)`` means: (min, max, sum, drawn, skipped, buckets)."""
+    state = (
+        nanos(min, "min"),
+        nanos(max, "max"),
+        nanos(sum, "sum"),
+        count(drawn, "drawn"),
+        count(skipped, "skipped"),
+    )
+    if buckets is not None and not isinstance(buckets, Mapping):
+        raise TypeError(
+            "buckets must be a mapping from buckets to counts, as a pickle holds it, not "
+            f"{type(buckets).__name__} {shown(buckets)}; leave it out"
+        )
+    counts = {
+        count(bucket, "bucket", high=BUCKETS - 1): count(frames, "count")
+        for bucket, frames in (buckets or {}).items()
+    }
+    used = {bucket: counts[bucket] for bucket in sorted(counts) if counts[bucket]}
+    _check_timing(*state, used)
+    return (*state, used)
+
+
+def _check_timing(
+    shortest: int, longest: int, total: int, drawn: int, skipped: int, buckets: dict[int, int]
+) -> None:
+    """Refuse a summary that no frames can have: ``percentile`` would be wrong, or fail."""
+    order = [*buckets]
+    ends = [bucket_of(shortest), bucket_of(longest)] if order else [shortest, longest]
+    counted = sum(buckets.values())
+    saturated = U64_MAX in (drawn, skipped, *buckets.values())
+    if (
+        ends != ([order[0], order[-1]] if order else [0, 0])
+        or longest < shortest
+        or total < longest
+        or (drawn + skipped != counted and not saturated)
+    ):
+        raise ValueError(
+            "min, max, sum, drawn, skipped and buckets must fit together, not "
+            f"{shortest}, {longest}, {total} ns, {drawn} + {skipped} frames "
+            f"and buckets of {counted}; pass what repr() printed"
+        )
+
+
+def frame_timing_state(arguments: object) -> tuple[int, int, int, int, int, dict[int, int]]:
+    """The state of a FrameTiming, checked."""
+    return made_from("FrameTiming", frame_timing, lambda _: TimingState.__annotations__, arguments)
+
+
+@_errors_name("FrameTiming.record")
+def frame_timing_record(frame_time: SupportsIndex, drawn: object) -> tuple[int, bool]:
+    """What ``FrameTiming.record(...)`` counts."""
+    return nanos(frame_time, "frame_time"), bool(drawn)
 
 
 def _positive(scale: object, unit: object) -> tuple[int, int]:

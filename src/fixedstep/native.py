@@ -42,6 +42,7 @@ _loader.exec_module(_types)
 FrameLoop = _types.FrameLoop
 FramePlan = _types.FramePlan
 FrameStats = _types.FrameStats
+FrameTiming = _types.FrameTiming
 StateHash = _types.StateHash
 Steps = _types.Steps
 
@@ -49,6 +50,7 @@ __all__ = [
     "FrameLoop",
     "FramePlan",
     "FrameStats",
+    "FrameTiming",
     "StateHash",
     "Step",
     "Steps",

@@ -3,6 +3,7 @@
 from .reference import FrameLoop as FrameLoop
 from .reference import FramePlan as FramePlan
 from .reference import FrameStats as FrameStats
+from .reference import FrameTiming as FrameTiming
 from .reference import StateHash as StateHash
 from .reference import Steps as Steps
 from .reference import digest as digest
@@ -12,6 +13,7 @@ __all__ = [
     "FrameLoop",
     "FramePlan",
     "FrameStats",
+    "FrameTiming",
     "StateHash",
     "Step",
     "Steps",

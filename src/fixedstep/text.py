@@ -1,13 +1,21 @@
-"""How results are written: the reprs and the JSON of the six types, once for both cores.
+"""How results are written: the reprs and the JSON of the types, once for both cores.
 
-A repr evaluates back to an equal object. The JSON of ``FrameStats`` is a fixed string format,
-written by hand rather than through a JSON library: its bytes are compared between runs and
+A repr evaluates back to an equal object. The JSON is a fixed string format, written by hand rather than through a JSON library: its bytes are compared between runs and
 versions.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ._arguments import U64_MAX
 from .time import timestep_of
+from .timing import percentile
+
+if TYPE_CHECKING:
+    from ._state import TimingState
+
+_PERCENTILES = (("p50_ns", 50), ("p90_ns", 90), ("p99_ns", 99), ("p99.9_ns", "99.9"))
 
 
 def frame_loop(
@@ -50,4 +58,17 @@ def frame_stats_json(frames: int, ticks: int, steps_dropped: int, schedule_hash:
     return (
         f'{{"frames":{frames},"ticks":{ticks},"steps_dropped":{steps_dropped},'
         f'"schedule_hash":"0x{schedule_hash:016x}"}}'
+    )
+
+
+def frame_timing(state: TimingState) -> str:
+    return f"FrameTiming({', '.join(f'{name}={value}' for name, value in state.items())})"
+
+
+def frame_timing_json(state: TimingState) -> str:
+    percentiles = "".join(f',"{name}":{percentile(state, p)}' for name, p in _PERCENTILES)
+    return (
+        f'{{"count":{min(state["drawn"] + state["skipped"], U64_MAX)},"min_ns":{state["min"]},'
+        f'"max_ns":{state["max"]},"sum_ns":{state["sum"]},"drawn":{state["drawn"]},'
+        f'"skipped":{state["skipped"]}{percentiles}}}'
     )

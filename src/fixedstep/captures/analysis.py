@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from .._arguments import U64_MAX, nanos, shown
 from .._select import core as chosen_core
 from ..time import Rate, StepBudget, Timestamp, Timestep, scale_and_unit
-from ..timing import FrameTiming
+from .. import FrameTiming
 from .capture import CaptureError, SummaryError
 from .collector import GAPS
 from .formats import read
@@ -403,7 +403,7 @@ def histogram(timing: FrameTiming) -> dict[str, Any]:
 
     ``frames`` are all of them, those that were not drawn (``skipped``) included.
     """
-    state = timing._arguments()
+    (state,) = timing._state()
     return {
         "frames": timing.count,
         "skipped": state["skipped"],

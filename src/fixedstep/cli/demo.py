@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..time import Nanos, StepBudget, Timestamp, Timestep, saturating_add, saturating_since
-from ..timing import FrameTiming
+from .. import FrameTiming
 from . import headless
 
 if TYPE_CHECKING:

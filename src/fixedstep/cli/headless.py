@@ -14,7 +14,7 @@ from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
 
 from ..time import Nanos, Timestamp, Timestep
-from ..timing import FrameTiming
+from .. import FrameTiming
 from .options import whole
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .._arguments import nanos, shown, timestamp
 from ..time import Nanos, Rate, Timestamp
-from ..timing import FrameTiming
+from .. import FrameTiming
 from .monotonic import Waiter, now, sleep
 
 if TYPE_CHECKING:
