@@ -182,9 +182,16 @@ ENTRIES = [
     Entry("since-earlier", lambda _, bad: since(1, bad), "earlier", NANOS),
     Entry("add-at", lambda _, bad: add(bad, 1), "at", NANOS),
     Entry("add-span", lambda _, bad: add(1, bad), "span", NANOS),
-    Entry("timing-record", lambda core, bad: core.FrameTiming().record(bad, True), "frame_time", NANOS),
+    Entry(
+        "timing-record", lambda core, bad: core.FrameTiming().record(bad, True), "frame_time", NANOS
+    ),
     Entry("timing-sum", lambda core, bad: core.FrameTiming(sum=bad), "sum", NANOS),
-    Entry("timing-drawn", lambda core, bad: core.FrameTiming(drawn=bad, buckets={0: bad}), "drawn", WHOLE),
+    Entry(
+        "timing-drawn",
+        lambda core, bad: core.FrameTiming(drawn=bad, buckets={0: bad}),
+        "drawn",
+        WHOLE,
+    ),
     Entry(
         "timing-buckets",
         lambda core, bad: core.FrameTiming(drawn=U64_MAX, buckets={0: bad}),
@@ -581,7 +588,9 @@ def test_a_mistake_in_the_callers_own_index_is_shown(core: Core) -> None:
     assert caught.value.__cause__ is None
 
 
-@pytest.mark.parametrize("name", ["FrameLoop", "FramePlan", "Steps", "StateHash", "FrameStats", "FrameTiming"])
+@pytest.mark.parametrize(
+    "name", ["FrameLoop", "FramePlan", "Steps", "StateHash", "FrameStats", "FrameTiming"]
+)
 def test_a_call_with_an_unknown_argument_names_the_type(core: Core, name: str) -> None:
     with pytest.raises(TypeError, match=rf"^{name}(\.__new__)?\(\) got an unexpected keyword"):
         getattr(core, name)(speed=2)

@@ -350,7 +350,11 @@ NUMBERS = [
         TICKS.replace(b":16666666,", b":" + DIGITS[:101] + b","),
         "tick_length must be a whole",
     ),
-    ("diff", TICKS.replace(b":16666666,", b":1." + DIGITS[: 10**6] + b","), "tick_length must be a whole"),
+    (
+        "diff",
+        TICKS.replace(b":16666666,", b":1." + DIGITS[: 10**6] + b","),
+        "tick_length must be a whole",
+    ),
 ]
 
 
@@ -398,7 +402,9 @@ def test_a_value_of_the_largest_size_fits_in_memory_whatever_it_is_made_of(
     assert outcome.grown < 100 << 10
 
 
-@pytest.mark.parametrize("filler", [b'["list"],', b"1,", b'"a",', b'["list",["list",1]],', b"null,"])
+@pytest.mark.parametrize(
+    "filler", [b'["list"],', b"1,", b'"a",', b'["list",["list",1]],', b"null,"]
+)
 def test_a_line_of_the_largest_size_fits_in_memory_whatever_it_is_made_of(
     filler: bytes, hostile: Path
 ) -> None:
