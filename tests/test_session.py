@@ -193,7 +193,7 @@ def test_ordered_input_reaches_the_oldest_tick_as_messages() -> None:
 def test_what_a_recording_cannot_hold_is_not_taken_as_a_message() -> None:
     session = make()
     with pytest.raises(TypeError, match="message must be"):
-        session.post(session)
+        session.post(session)  # type: ignore[arg-type]
     frames(session, 0, 20)
     assert session.tick == 1
 

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from math import lcm
-from typing import Any, Final, Literal, NamedTuple, SupportsIndex
+from typing import Any, Final, Literal, NamedTuple, SupportsIndex, TypeAlias
 
 from .. import FrameLoop, FramePlan, FrameStats
 from .._arguments import U32_MAX, U64_MAX, count, nanos, positive, shown, timestamp
@@ -29,6 +29,9 @@ LONGEST_FRAME: Final = Nanos(250_000_000)
 """How much of a frame's time counts by default: 250 ms."""
 
 State = Literal["faulted", "loading", "hidden", "paused", "playing"]
+
+#: The time of the last frame, and wall time, clamped and excluded time in total.
+_Account: TypeAlias = tuple[int | None, int, int, int]
 
 _SECOND = 10**9
 _SIXTY = Rate(60)
@@ -251,8 +254,8 @@ class GameLoop:
         self._fresh = True  # no tick has run since the start, or since time was forgotten
         # (time of the last frame, wall time, clamped, excluded): one object, replaced as a whole,
         # so that an interrupt between two instructions leaves sums that agree.
-        self._account: tuple[int | None, int, int, int] = (None, 0, 0, 0)
-        self._account_next = self._account
+        self._account: _Account = (None, 0, 0, 0)
+        self._account_next: _Account = self._account
         self._abandoned = self._late = 0
         self._thrown: BaseException | None = None
         self._tick = 0
@@ -395,7 +398,7 @@ class GameLoop:
     def _advance(
         self,
         now: int,
-        before: tuple[int | None, int, int, int],
+        before: _Account,
         first: int,
         abandoned: int,
         dropped: int,
@@ -429,7 +432,7 @@ class GameLoop:
         to: int,
         now: int,
         verb: _Verb | None,
-        before: tuple[int | None, int, int, int],
+        before: _Account,
         first: int,
     ) -> tuple[bool, int]:
         """One piece of a frame, up to ``to``: whether that was reached, and ticks dropped."""
@@ -538,7 +541,7 @@ class GameLoop:
 
     def _reported(
         self,
-        before: tuple[int | None, int, int, int],
+        before: _Account,
         first: int,
         abandoned: int,
         dropped: int,
@@ -1063,7 +1066,8 @@ class Timed(NamedTuple):
     apply: Callable[[], object]
 
 
-_report: Any = tuple.__new__
+# Half the time of the constructor of a named tuple.
+_report: Callable[[type[FrameReport], tuple[Any, ...]], FrameReport] = tuple.__new__
 _WAKING = frozenset({"resume", "toggle_pause", "show", "set_speed", "finish_loading"})
 # Verbs that begin or end one of the reasons for which time is stopped.
 _FLAGS = {

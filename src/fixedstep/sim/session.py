@@ -105,8 +105,8 @@ class Session(GameLoop, Generic[W]):
         self._make_world = make_world
         self._input = Input(buttons, axes, relative, dead_zone)
         self._input._later = self._later
-        self._outbox = _part(outbox, Outbox, "outbox")
-        self._mailbox = _part(mailbox, Mailbox, "mailbox")
+        self._outbox: Outbox = _part(outbox, Outbox, "outbox")
+        self._mailbox: Mailbox = _part(mailbox, Mailbox, "mailbox")
         self._phases = _checked_phases(phases)
         self._tick_log = TickLog(tick_log)
         self._messages: deque[Recordable] = deque()

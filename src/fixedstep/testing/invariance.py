@@ -134,9 +134,12 @@ def assert_fps_invariant(
     own_loop = len(signature(run).parameters) > 0
     if own_loop and (keys or state is not None):
         raise TypeError("keys= and state= are for a run that makes a GameLoop; leave them out")
-    each = run if own_loop else partial(_ticks_of, run, tuple(keys), duration, state)
+    made: Any = run
+    each: Callable[[FrameProfile], Iterable[State]] = (
+        made if own_loop else partial(_ticks_of, made, tuple(keys), duration, state)
+    )
     runs = [
-        (f"under {profile.name}", partial(each, profile._watched(counter.see)))  # type: ignore[arg-type]
+        (f"under {profile.name}", partial(each, profile._watched(counter.see)))
         for profile, counter in watched
     ]
     _compare(runs, lambda: _refuse_equal_frames([counter for _, counter in watched]))
