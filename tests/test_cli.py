@@ -185,17 +185,23 @@ def test_a_bad_file_is_one_line_and_code_2(
     assert re.search(words, err)
 
 
-def test_an_error_that_is_no_fault_of_the_file_is_not_hidden(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("error", [ValueError("a fault"), MemoryError(), RecursionError("deep")])
+def test_an_error_that_nobody_foresaw_has_a_code_of_its_own(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Only the readers' own ValueErrors are one line. A fault of the program must be seen whole."""
+    """Code 1 would say that the command worked and found a difference."""
 
     def broken(path: object, unit: object, **others: object) -> None:
-        raise ValueError("a fault of the program")
+        raise error
 
     monkeypatch.setattr("fixedstep.captures.analysis.read", broken)
-    with pytest.raises(ValueError, match="a fault of the program"):
-        main(["analyze", "any.csv"])
+    assert main(["analyze", "any.csv"]) == 70
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert type(error).__name__ in told
+    assert "--traceback" in told
+    assert main(["--traceback", "analyze", "any.csv"]) == 70
+    assert "in broken" in capsys.readouterr().err
 
 
 def test_ctrl_c_outside_the_demo_is_code_130(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from types import SimpleNamespace as Sprite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,17 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixedstep import FrameLoop, Rate, StepBudget, Timestamp, Timestep
-from fixedstep.sim import drawing as module
 from fixedstep.sim.drawing import Interpolated
 
 if TYPE_CHECKING:
     from tests.conftest import Core
-
-
-def test_the_examples_are_true() -> None:
-    results = doctest.testmod(module)
-    assert results.failed == 0
-    assert results.attempted >= 7
 
 
 class WholeRect:

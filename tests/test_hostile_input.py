@@ -10,7 +10,6 @@ Each program is ended after two minutes, since some of these files never end.
 
 from __future__ import annotations
 
-import doctest
 import gzip
 import io
 import json
@@ -875,11 +874,6 @@ def test_the_bounds_are_these() -> None:
     }
     assert recordings.LONGEST_LINE == MIB
     assert (json_line.DEEPEST, json_line.LONGEST_INTEGER) == (64, 100)
-
-
-def test_the_examples_in_the_docstrings_are_true() -> None:
-    results = doctest.testmod(json_line)
-    assert (results.failed, results.attempted) == (0, 4)
 
 
 def test_longest_integers_are_shown_and_not_computed() -> None:

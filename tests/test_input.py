@@ -7,7 +7,6 @@ real `FrameLoop` over the frames, so that the ticks a frame has are the schedule
 from __future__ import annotations
 
 import copy
-import doctest
 import json
 import pickle
 from itertools import permutations
@@ -18,7 +17,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixedstep import FrameLoop, Rate, StateHash, StepBudget, Timestamp, Timestep
-from fixedstep.sim import input as module
 from fixedstep.sim.input import (
     CANCEL,
     NEUTRAL,
@@ -39,12 +37,6 @@ U32_MAX = 2**32 - 1
 I32_MAX = 2**31 - 1
 HELD = ActionState(held=True)
 HALF: Any = 0.5
-
-
-def test_the_examples_are_true() -> None:
-    results = doctest.testmod(module)
-    assert results.failed == 0
-    assert results.attempted >= 20
 
 
 def do(controls: Input, verbs: str, name: str = "jump") -> None:

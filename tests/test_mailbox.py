@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import doctest
 import gc
 import pickle
 import random
@@ -38,12 +37,6 @@ from fixedstep.sim.mailbox import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-
-def test_the_examples_are_true() -> None:
-    results = doctest.testmod(module)
-    assert results.failed == 0
-    assert results.attempted >= 15
 
 
 def assert_books_balance(mailbox: Mailbox) -> MailboxCounters:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import doctest
 import pickle
 from typing import Any
 
@@ -12,14 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixedstep import FrameLoop, StepBudget, Timestamp, Timestep, restore
-from fixedstep.sim import outbox as module
 from fixedstep.sim.outbox import Outbox, OutboxFull, Request
-
-
-def test_the_examples_are_true() -> None:
-    results = doctest.testmod(module)
-    assert results.failed == 0
-    assert results.attempted >= 16
 
 
 def kinds(requests: tuple[Request, ...]) -> list[Any]:

@@ -168,16 +168,6 @@ def test_bins_keep_every_sum_and_every_extreme(spans: list[int], most: int) -> N
         ]
 
 
-def test_the_examples_in_the_docstrings_are_true() -> None:
-    import doctest
-    import importlib
-
-    for name, least in (("cli.series", 6), ("cli.chrome_writer", 6), ("cli.layout", 4)):
-        results = doctest.testmod(importlib.import_module(f"fixedstep.{name}"), verbose=False)
-        assert results.failed == 0
-        assert results.attempted >= least
-
-
 REFUSED = [
     (["--plot", "x.gif"], "--plot writes png, svg, pdf, by the file's name, not 'x.gif'"),
     (["--plot", "x.png", "--sweep", "hz=30,60"], "need one FILE and one schedule"),

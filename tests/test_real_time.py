@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 from fractions import Fraction
 
 import pytest
@@ -13,12 +11,6 @@ from fixedstep.host.real_time import RealTimeFactor
 
 SECOND = 10**9
 MS = 10**6
-
-
-def test_the_examples_are_true() -> None:
-    results = doctest.testmod(importlib.import_module("fixedstep.host.real_time"))
-    assert results.attempted >= 4
-    assert results.failed == 0
 
 
 def test_h05_a_second_at_full_speed_is_exactly_one() -> None:

@@ -6,8 +6,6 @@ The toolkits' own windows are in test_toolkits.py.
 from __future__ import annotations
 
 import asyncio
-import doctest
-import importlib
 import logging
 import subprocess
 import sys
@@ -732,13 +730,3 @@ def test_no_toolkit_is_imported_before_a_window_is_wanted() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.split("\n")[:2] == ["[]", "True"]
-
-
-@pytest.mark.parametrize("module", ["_refresh", "pyglet_window"])
-def test_the_examples_are_true(module: str) -> None:
-    found = importlib.import_module(f"fixedstep.host.{module}")
-    results = doctest.testmod(
-        found, extraglobs={"Rate": Rate, "Timestamp": Timestamp}, verbose=False
-    )
-    assert results.attempted >= 1
-    assert results.failed == 0

@@ -2,7 +2,8 @@
 
 Whatever goes wrong with an argument or a file is one line on the error output and exit code 2,
 never a traceback: the person reading it may not be the one who wrote the program. Exit code 1 means
-that a command worked and found a difference. The code holds also where nobody reads the output any
+that a command worked and found a difference. Exit code 70 means a fault of fixedstep itself, told
+in one line; ``fixedstep --traceback COMMAND`` shows where. The code holds also where nobody reads the output any
 more: a command puts what it found into ``arguments.code`` before it prints it. A command imports
 what it needs when it runs, so that asking for help costs no more than importing the library.
 """
@@ -44,6 +45,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Fixed simulation steps from timestamps, in integers, equal on every machine.",
     )
     parser.add_argument("--version", action="version", version=f"fixedstep {fixedstep.__version__}")
+    parser.add_argument(
+        "--traceback", action="store_true", help="show where fixedstep itself failed (exit code 70)"
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in _COMMANDS:
         command.add(commands)
@@ -102,6 +106,22 @@ def _standard_streams() -> Iterator[None]:
             sys.stdout, sys.stderr = before
 
 
+def _unforeseen(error: Exception, *, traceback: bool) -> int:
+    """Tell of a fault of fixedstep itself, which is no answer of the command: exit code 70."""
+    from ..sim.tick import describe_error
+
+    if traceback:
+        import traceback as tracebacks
+
+        with suppress(OSError):
+            tracebacks.print_exception(error)
+    _failed(
+        f"failed in a way nobody foresaw ({describe_error(error)[:200]}); please report it, with "
+        "what `fixedstep --traceback ...` prints"
+    )
+    return 70
+
+
 def _failed(message: str) -> int:
     with suppress(OSError):  # nobody reads it; the code still tells
         print(f"fixedstep: {printable(message)}", file=sys.stderr)
@@ -111,8 +131,8 @@ def _failed(message: str) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; ``argv`` without the program's name, the process's own by default.
 
-    Returns the exit code: 0, 1 for a divergence, 2 for bad usage or a bad file, 130 for Ctrl-C,
-    which a running ``demo`` takes for its end: it sums up and returns 0. A reader of the output who
+    Returns the exit code: 0, 1 for a divergence, 2 for bad usage or a bad file, 70 for an error that
+    fixedstep did not foresee, out of memory included, and 130 for Ctrl-C, which a running ``demo`` takes for its end: it sums up and returns 0. A reader of the output who
     has seen enough changes no code. ``--help`` and ``--version`` print and raise SystemExit.
     """
     with _standard_streams():
@@ -132,11 +152,11 @@ def _run(argv: Sequence[str] | None) -> int:
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
         return _failed(f"{where}{error.strerror or error}")
-    except ValueError as error:
-        if not isinstance(error, _file_errors()):
-            raise
-        return _failed(str(error))
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        if isinstance(error, _file_errors()):
+            return _failed(str(error))
+        return _unforeseen(error, traceback=getattr(arguments, "traceback", False))
     code: int = arguments.code
     return code

@@ -37,6 +37,7 @@ class TickServer:
 
     ``clock()`` returns nanoseconds, and ``sleep(nanos)`` is awaited; tests pass their own.
 
+    >>> from fixedstep import Rate
     >>> def step(step):
     ...     print("tick", step.tick)
     ...     server.stop()

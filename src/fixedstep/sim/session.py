@@ -38,11 +38,11 @@ class Session(GameLoop, Generic[W]):
     ...         self.x += 3 if input["run"].held else 1
     >>> session = Session(World, {"x": 0}, buttons=["run"])
     >>> for milliseconds in (0, 50):
-    ...     report = session.frame(Timestamp(milliseconds * 10**6))
+    ...     report = session.frame(milliseconds * 10**6)
     >>> report.ran, session.world.x
     (3, 3)
     >>> session.input.press("run")
-    >>> session.frame(Timestamp(67 * 10**6)).ran, session.world.x
+    >>> session.frame(67 * 10**6).ran, session.world.x
     (1, 6)
 
     Without a level, ``World()`` is called. A world may have these members, which are read in every
