@@ -114,7 +114,7 @@ def frame_profile(
     >>> frame_profile([16_000_000, 17_000_000]).name, frame_profile([7, 8]).name
     ('16/17 ms', '7/8 ns')
     >>> frame_profile(hz=3)
-    FrameProfile('3 Hz', [333333333, 333333333, 333333334])
+    FrameProfile('3 Hz', (333333333, 333333333, 333333334))
 
     Raises TypeError unless exactly one of the two is given, and what `FrameProfile` raises.
     """
