@@ -281,7 +281,7 @@ def shown(window, alpha):
     show(window, alpha)
 adapter.PygameWindow._show = shown
 world = runpy.run_path({str(path)!r})["session"].world
-print(world.x.current > 320_000, world.aim, len(world.shots))
+print(world.x.current > 320_000, world.aim, world.shots)
 """
     ended = subprocess.run(
         [sys.executable, "-c", script],
