@@ -45,13 +45,13 @@ def hotkey(event: Any) -> None:
 
 def draw(alpha: Alpha) -> None:
     """Draw between the last two ticks, with a line to where the mouse aims."""
-    surface, x = pygame.display.get_surface(), session.world.x.at(alpha) / 1_000
+    x = session.world.x.at(alpha) / 1_000
     surface.fill("red" if session.world.shots % 2 else "black")
     pygame.draw.line(surface, "white", (x, 350), (x + session.world.aim, 0))
     pygame.draw.circle(surface, "orange", (x, 350), 12)
 
 
 pygame.init()
-pygame.display.set_mode((640, 360))
+surface = pygame.display.set_mode((640, 360))
 with Recorder(sys.argv[1] if len(sys.argv) > 1 else "game.jsonl", session):
     PygameWindow(session, draw, keys={pygame.K_a: "left", pygame.K_d: "right"}, hotkey=hotkey).run()

@@ -560,9 +560,15 @@ def test_views_update_and_draw_once_a_frame_and_swap(toolkit: str, given: bool) 
     """``on_draw`` of a View was never called, or the frame was drawn twice."""
     arcade = importlib.import_module(toolkit)
     game = Game(toolkit, **({} if given else {"draw": None}))
-    calls, flips = game.calls, []
+    calls = game.calls
+    flips: list[int] = []
     flip = game.view.flip
-    game.view.flip = lambda: (flips.append(1), flip())
+
+    def flipped() -> None:
+        flips.append(1)
+        flip()
+
+    game.view.flip = flipped
 
     def view(name: str) -> Any:
         members = {

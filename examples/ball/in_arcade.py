@@ -14,13 +14,14 @@ window = arcade.Window(WIDTH, HEIGHT, "ball")
 
 def hotkey(event: KeyEvent) -> bool:
     """A key that went down."""
-    return event.pressed and on_key(game, chr(event.symbol) if event.symbol < 128 else "")
+    return bool(event.pressed and on_key(game, chr(event.symbol) if event.symbol < 128 else ""))
 
 
 def draw(alpha: Alpha) -> None:
     """Draw the ball between its last two places."""
     window.clear()
-    arcade.draw_circle_filled(*ball.at(alpha), RADIUS, arcade.color.ORANGE)
+    x, y = ball.at(alpha)
+    arcade.draw_circle_filled(x, y, RADIUS, arcade.color.ORANGE)
 
 
 ArcadeWindow(game, draw, window=window, hotkey=hotkey, fps=60).run()

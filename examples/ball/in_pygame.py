@@ -15,17 +15,16 @@ game = GameLoop(ball.step, Rate(20))
 
 def hotkey(event: Any) -> bool:
     """A key that went down."""
-    return event.type == pygame.KEYDOWN and on_key(game, pygame.key.name(event.key))
+    return bool(event.type == pygame.KEYDOWN and on_key(game, pygame.key.name(event.key)))
 
 
 def draw(alpha: Alpha) -> None:
     """Draw the ball between its last two places."""
-    surface = pygame.display.get_surface()
     surface.fill("black")
     pygame.draw.circle(surface, "orange", ball.at(alpha), RADIUS)
 
 
 pygame.display.init()
-pygame.display.set_mode((WIDTH, HEIGHT))
+surface = pygame.display.set_mode((WIDTH, HEIGHT))
 pygame.display.set_caption("ball")
 PygameWindow(game, draw, hotkey=hotkey, fps=60).run()

@@ -15,7 +15,8 @@ circle = pyglet.shapes.Circle(0, 0, RADIUS, color=(255, 165, 0))
 
 def hotkey(event: KeyEvent) -> bool:
     """A key that went down."""
-    return event.pressed and on_key(game, pyglet.window.key.symbol_string(event.symbol).lower())
+    name = pyglet.window.key.symbol_string(event.symbol).lower()
+    return bool(event.pressed and on_key(game, name))
 
 
 def draw(alpha: Alpha) -> None:
