@@ -17,6 +17,8 @@ SECOND = 10**9
 class Toolkit(Window):
     """Writes down what it is asked for, and does in a pump what the test put into ``events``."""
 
+    game: Any
+
     def __init__(self, game: Any, *arguments: Any, **options: Any) -> None:
         self.at = 4 * SECOND
         self.log: list[str] = []

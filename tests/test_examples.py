@@ -244,3 +244,48 @@ def test_the_program_stops_when_an_order_counts_from_the_frame_that_polled_it(
     monkeypatch.setattr(example.Host, "_click", click)
     with pytest.raises(AssertionError, match=r"^tick 3, world: '0x\w+' under 16/17 ms and "):
         example.main()
+
+
+@pytest.mark.toolkit
+@pytest.mark.parametrize("toolkit", ["pygame"])
+def test_the_window_of_fewer_than_sixty_lines_records_what_its_player_did(
+    program: Path, tmp_path: Path, toolkit: str
+) -> None:
+    path = program.parent / "keyboard_and_mouse.py"
+    assert len(path.read_text().splitlines()) < 60
+    script = f"""
+import runpy, sys, {toolkit}
+import fixedstep.host.pygame_window as adapter
+sys.argv = ["", "game.jsonl"]
+frames, show = 0, adapter.PygameWindow._show
+def shown(window, alpha):
+    global frames
+    frames += 1
+    post = lambda kind, **fields: pygame.event.post(pygame.event.Event(kind, **fields))
+    if frames == 5:
+        post(pygame.KEYDOWN, key=pygame.K_d)
+        post(pygame.MOUSEMOTION, rel=(7, 0))
+    if frames == 15:
+        post(pygame.MOUSEBUTTONDOWN, button=1)
+        post(pygame.MOUSEBUTTONUP, button=1)
+    if frames == 30:
+        post(pygame.QUIT)
+    show(window, alpha)
+adapter.PygameWindow._show = shown
+world = runpy.run_path({str(path)!r})["session"].world
+print(world.x.current > 320_000, world.aim, world.shots)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=os.environ | {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines()[-1] == "True 7 1"
+    ticks = list(importlib.import_module("fixedstep.records").Recording(tmp_path / "game.jsonl"))
+    assert len(ticks) >= 15
+    assert sum(tick.given.input["fire"].pressed for tick in ticks) == 1
+    assert sum(tick.given.input["aim"].axis for tick in ticks) == 7

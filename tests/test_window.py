@@ -9,6 +9,7 @@ import asyncio
 import logging
 import subprocess
 import sys
+from functools import partial
 from importlib.metadata import metadata
 from typing import Any
 
@@ -179,21 +180,20 @@ def test_a_tick_that_raises_comes_out_and_the_picture_stays() -> None:
 
 
 def test_a_faulted_session_keeps_its_last_picture_and_still_takes_input_and_keys() -> None:
-    samples, keys = [], []
+    samples: list[Any] = []
+    keys: list[int] = []
 
     class World:
         def step(self, input: Any, tick: Any) -> None:
             raise ValueError("planted")
 
-    window = Toolkit(
-        Session(World, rate=Rate(20)), nothing, samples.append, hotkey=lambda event: keys.append(1)
-    )
+    window = Toolkit(Session(World, rate=Rate(20)), nothing, samples.append, hotkey=keys.append)
     window.frames(2)
     drawn = len(window.alphas)
-    window.events = [lambda: window._takes("r")]
+    window.events = [lambda: window._takes(1)]
     window.frames(3)
     assert len(window.alphas) == drawn
-    assert (len(samples), len(keys)) == (5, 1)
+    assert (len(samples), keys) == (5, [1])
     window.game.restart()
     window.frame()
     assert len(window.alphas) == drawn + 1
@@ -480,7 +480,7 @@ def test_a_key_is_pressed_once_however_often_it_repeats() -> None:
 def test_three_taps_in_a_frame_are_three_presses_in_the_next_tick() -> None:
     window = of_session()
     window.frame()
-    window.events = [lambda down=down: window._key(1, down) for down in (True, False) * 3]
+    window.events = [partial(window._key, 1, down) for down in (True, False) * 3]
     window.frames(7)
     assert window.game.world.pressed("fire") == [3, 0]
 
@@ -532,7 +532,12 @@ def test_the_first_press_after_a_loss_of_focus_counts() -> None:
 def test_hotkeys_can_pause_and_resume() -> None:
     """Handled in the sample, a pause could not be ended."""
     window = of_session()
-    window._hotkey = lambda event: window.game.toggle_pause() or True
+
+    def hotkey(event: Any) -> bool:
+        window.game.toggle_pause()
+        return True
+
+    window._hotkey = hotkey
     states = []
     for _ in range(4):
         window.events = [lambda: window._takes("p")]
@@ -563,7 +568,7 @@ def test_a_frame_called_within_the_sample_lets_no_tick_run_in_a_faulted_session(
             raise ValueError("planted")
 
     session = Session(World, rate=Rate(20))
-    window = Toolkit(session, nothing, lambda input: session.frame(Timestamp(window.at)))
+    window: Toolkit = Toolkit(session, nothing, lambda input: session.frame(Timestamp(window.at)))
     window.frames(1)
     window.at += 60 * MS
     window.frames(5)

@@ -1,4 +1,4 @@
-"""The window of ``fixedstep demo --window``: a ball that moves in ticks and is drawn in every frame.
+"""The window of ``fixedstep demo --window``: a ball that moves in ticks, drawn in every frame.
 
 At 20 ticks a second the ball moves 45 pixels a tick. Drawn at alpha between its last two places it
 moves in every frame instead. Both places are drawn as dots: with interpolation the ball is between

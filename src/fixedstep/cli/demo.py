@@ -16,8 +16,8 @@ import signal
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..time import Nanos, StepBudget, Timestamp, Timestep, saturating_add, saturating_since
 from .. import FrameTiming
+from ..time import Nanos, StepBudget, Timestamp, Timestep, saturating_add, saturating_since
 from . import headless
 
 if TYPE_CHECKING:
@@ -277,8 +277,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--stall-ms",
         type=_stall,
         metavar="MS",
-        help=f"length of the stall in milliseconds (default {_STALL_MS}; 0 for none); in a window of "
-        f"the one that the key S makes (default {_WINDOW_STALL_MS})",
+        help=f"length of the stall in milliseconds (default {_STALL_MS}; 0 for none); in a window, "
+        f"of the one that the key S makes (default {_WINDOW_STALL_MS})",
     )
     parser.add_argument(
         "--window",

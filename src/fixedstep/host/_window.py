@@ -43,10 +43,11 @@ class Window:
     of buttons. ``hotkey(event)`` sees events first; those for which it returns True go no further.
 
     ``fps`` is the frame rate, a number or a `Rate`; None runs a frame for each tick (ten a second
-    for slower games, so that keys are seen), or for each refresh of a window opened with vsync. ``hidden_fps`` is the rate while the window is minimised,
-    ``unfocused_fps`` while another window has the keyboard (None: no change). ``snap`` rounds frame
-    times to the refresh of the display, True for the display's own rate or a `Rate`. A window with
-    ``run_in_background=True`` keeps the game running while it is minimised. ``on_drop(report)`` is
+    for slower games, so that keys are seen), or for each refresh of a window opened with vsync.
+    ``hidden_fps`` is the rate while the window is minimised, ``unfocused_fps`` while another window
+    has the keyboard (None: no change). ``snap`` rounds frame times to the refresh of the display,
+    True for the display's own rate or a `Rate`. A window with ``run_in_background=True`` keeps the
+    game running while it is minimised. ``on_drop(report)`` is
     called for each frame that dropped ticks; a warning is logged too, at most every five seconds.
 
     ``clock()`` returns nanoseconds and ``sleep(nanos)`` waits; tests pass their own.

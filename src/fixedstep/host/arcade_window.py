@@ -32,7 +32,7 @@ class ArcadeWindow(PygletWindow):
             load("arcade")
             super()._open()
             # arcade schedules its frames as soon as a window is made. Two loops would draw twice.
-            self._pyglet.clock.unschedule(self._window._dispatch_frame)
+            load("pyglet").clock.unschedule(self._window._dispatch_frame)
 
     def _pump(self) -> None:
         before = self._started

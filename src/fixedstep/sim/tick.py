@@ -242,6 +242,16 @@ class TickLogEntry(NamedTuple):
 class TickLog:
     """The last ``capacity`` ticks, oldest first, to look at after a fault.
 
+    A `Session` fills one:
+
+    >>> from fixedstep.sim import Session
+    >>> class World:
+    ...     def step(self, input, tick): pass
+    >>> session = Session(World, tick_log=2)
+    >>> _ = session.run_ticks(5)
+    >>> [entry.tick for entry in session.tick_log], session.tick_log.capacity
+    ([3, 4], 2)
+
     Raises TypeError, OverflowError and ValueError for a bad capacity.
     """
 
