@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fixedstep import Rate, StepBudget, Timestamp, Timestep, reference
+from fixedstep import Nanos, Rate, StepBudget, Timestamp, Timestep, reference
 from fixedstep._plans import FramePlans
 
 if TYPE_CHECKING:
@@ -120,6 +120,12 @@ def test_a_tally_without_memory_counts_nothing(core: Core) -> None:
     assert (count > 0) == (core is reference)  # the C core needs none
 
 
+def test_a_timing_without_memory_counts_nothing(core: Core) -> None:
+    count = stopped(core.FrameTiming, lambda timing: timing.record(Nanos(2**40), True))
+    assert (count > 0) == (core is reference)  # the C core needs none
+    assert stopped(core.FrameTiming, lambda one: one.record(frame_time=Nanos(5), drawn=True)) >= 0
+
+
 @pytest.mark.parametrize(
     ("what", "call"),
     {
@@ -212,7 +218,8 @@ def test_what_was_half_made_is_given_back(native: Core) -> None:
     stats, plan = native.FrameStats(), native.FramePlan(2**40, 3, 2, 1, timestep)
     of_rate = native.FramePlan(2**40, 3, 2, 1, rate)
     beyond = native.FramePlan(2**64 - 2, 999, 0, 0, rate)
-    values: list[Any] = [loop, plan, plan.steps(), state, stats]
+    timing = native.FrameTiming(min=5, max=300, sum=305, drawn=2**50, buckets={5: 1, 203: 2**50 - 1})
+    values: list[Any] = [loop, plan, plan.steps(), state, stats, timing]
     stamps, large = array("Q", STAMPS), bytearray(200_000)
     whole: list[Any] = [{"a": {1, "b"}, 7: (deque([2.5]), 2**80, *UNITS)}, array("d", [1.5])]
     calls: dict[str, Callable[[], object]] = {
@@ -222,6 +229,7 @@ def test_what_was_half_made_is_given_back(native: Core) -> None:
             native.Steps(2**40, 5, rate),
             native.StateHash(2**50),
             native.FrameStats(2**40),
+            native.FrameTiming(drawn=2**40, buckets={0: 2**40}),
         ],
         "restore": lambda: [type(value)._from_state(*value._state()) for value in values],
         "copy": lambda: [copy.copy(value) for value in values],
@@ -231,6 +239,9 @@ def test_what_was_half_made_is_given_back(native: Core) -> None:
         "ticks": lambda: (plan.ticks, beyond.ticks),
         "read": lambda: (plan.first_tick, plan.timestep, of_rate.timestep, loop.budget, loop.tick),
         "hash": lambda: (hash(plan), hash(state)),
+        "show": lambda: [repr(value) for value in values],
+        "record by name": lambda: timing.record(frame_time=Nanos(2**40), drawn=False),
+        "summarize": lambda: (timing.percentile(50), timing.json()),
         "absorb": lambda: state.absorb_u64(2**63).absorb_i64(-5).absorb_plan(plan).finish(),
         "absorb a state": lambda: state.absorb(whole),
         "absorb what has no digest": lambda: no_digest(state, whole),
