@@ -21,10 +21,10 @@ EXAMPLES = {
     "fixedstep._select": 1,
     "fixedstep._state": 0,
     "fixedstep._plans": 3,
-    "fixedstep.reference": 25,
+    "fixedstep.reference": 36,
     "fixedstep.text": 0,
     "fixedstep.time": 11,
-    "fixedstep.timing": 8,
+    "fixedstep.timing": 1,
 }
 TYPES = ["FrameLoop", "FramePlan", "Steps", "StateHash", "FrameStats", "FrameTiming"]
 

@@ -193,7 +193,7 @@ STATES: dict[str, tuple[int, ...]] = {
 }
 
 
-@pytest.mark.parametrize("name", OF_A_CORE)
+@pytest.mark.parametrize("name", STATES)
 def test_every_number_of_a_state_is_seen_by_equality_and_kept_by_copies(
     core: Core, reference: Core, name: str
 ) -> None:
@@ -226,7 +226,7 @@ def test_objects_have_no_order(core: Core, name: str, order: Callable[[Any, Any]
             order(left, right)
 
 
-@pytest.mark.parametrize("name", OF_A_CORE)
+@pytest.mark.parametrize("name", STATES)
 def test_both_cores_refuse_a_damaged_state_in_the_same_words(
     native: Core, reference: Core, name: str
 ) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import pickle
 import sys
 from array import array
 from decimal import Decimal
@@ -309,3 +310,31 @@ def test_a_record_of_the_wrong_shape_counts_nothing(core: Core, call: Any) -> No
     with pytest.raises(TypeError, match=r"^FrameTiming\.record\(\) "):
         call(timing)
     assert timing == core.FrameTiming()
+
+
+def test_every_number_of_a_state_is_seen_by_equality_and_kept_by_copies(
+    core: Core, native: Core, reference: Core
+) -> None:
+    """One number at a time, since two that change together hide each other."""
+    base: dict[str, Any] = {"min": 200, "max": 300, "sum": 999, "drawn": 3, "skipped": U64_MAX}
+    base["buckets"] = {164: 2, 170: 1, 203: 1}
+    changes: list[dict[str, Any]] = [
+        {},
+        {"min": 201},
+        {"max": 301},
+        {"sum": 998},
+        {"drawn": 4},
+        {"drawn": U64_MAX, "skipped": 3},
+        {"buckets": {164: 2, 170: 2, 203: 1}},
+        {"buckets": {164: 2, 171: 1, 203: 1}},
+    ]
+    states = [base | change for change in changes]
+    made = [core.FrameTiming._from_state(state) for state in states]  # type: ignore[arg-type]
+    for at, one in enumerate(made):
+        assert one._state() == (states[at],)
+        for copied in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+            assert copied._state() == (states[at],)
+        for twin_core in (native, reference):
+            twins = [twin_core.FrameTiming(**state) for state in states]
+            assert [one == twin for twin in twins] == [at == k for k in range(len(twins))]
+            assert [one != twin for twin in twins] == [at != k for k in range(len(twins))]

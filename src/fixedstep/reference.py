@@ -1000,17 +1000,20 @@ class FrameTiming(_Final):
         if type(frame_time) is not int or not 0 <= frame_time <= U64_MAX:
             frame_time = Nanos(_arguments.frame_time(frame_time))
         drawn = bool(drawn)  # first: what is neither true nor false raises, and counts nothing
+        bucket = timing.bucket_of(frame_time)
+        total, frames = self._sum + frame_time, self._counts[bucket] + 1
+        of_its_kind = (self._drawn if drawn else self._skipped) + 1
+        # all numbers are there, and nothing below can fail for lack of memory
         if frame_time < self._min or not (self._drawn or self._skipped):
             self._min = frame_time
         if frame_time > self._max:
             self._max = frame_time
-        self._sum = min(self._sum + frame_time, U64_MAX)
-        bucket = timing.bucket_of(frame_time)
-        self._counts[bucket] = min(self._counts[bucket] + 1, U64_MAX)
+        self._sum = min(total, U64_MAX)
+        self._counts[bucket] = min(frames, U64_MAX)
         if drawn:
-            self._drawn = min(self._drawn + 1, U64_MAX)
+            self._drawn = min(of_its_kind, U64_MAX)
         else:
-            self._skipped = min(self._skipped + 1, U64_MAX)
+            self._skipped = min(of_its_kind, U64_MAX)
 
     @property
     def count(self) -> int:
