@@ -234,7 +234,9 @@ def test_what_was_half_made_is_given_back(native: Core) -> None:
     stats, plan = native.FrameStats(), native.FramePlan(2**40, 3, 2, 1, timestep)
     of_rate = native.FramePlan(2**40, 3, 2, 1, rate)
     beyond = native.FramePlan(2**64 - 2, 999, 0, 0, rate)
-    timing = native.FrameTiming(min=5, max=300, sum=305, drawn=2**50, buckets={5: 1, 203: 2**50 - 1})
+    timing = native.FrameTiming(
+        min=5, max=300, sum=305, drawn=2**50, buckets={5: 1, 203: 2**50 - 1}
+    )
     values: list[Any] = [loop, plan, plan.steps(), state, stats, timing]
     stamps, large = array("Q", STAMPS), bytearray(200_000)
     whole: list[Any] = [{"a": {1, "b"}, 7: (deque([2.5]), 2**80, *UNITS)}, array("d", [1.5])]
@@ -254,7 +256,6 @@ def test_what_was_half_made_is_given_back(native: Core) -> None:
         "ticks": lambda: (plan.ticks, beyond.ticks),
         "read": lambda: (plan.first_tick, plan.timestep, of_rate.timestep, loop.budget, loop.tick),
         "hash": lambda: (hash(plan), hash(state)),
-        "show": lambda: [repr(value) for value in values],
         "record by name": lambda: timing.record(frame_time=Nanos(2**40), drawn=False),
         "absorb": lambda: state.absorb_u64(2**63).absorb_i64(-5).absorb_plan(plan).finish(),
         "absorb a state": lambda: state.absorb(whole),

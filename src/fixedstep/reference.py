@@ -1001,19 +1001,20 @@ class FrameTiming(_Final):
             frame_time = Nanos(_arguments.frame_time(frame_time))
         drawn = bool(drawn)  # first: what is neither true nor false raises, and counts nothing
         bucket = timing.bucket_of(frame_time)
-        total, frames = self._sum + frame_time, self._counts[bucket] + 1
-        of_its_kind = (self._drawn if drawn else self._skipped) + 1
+        frames = min(self._counts[bucket] + 1, U64_MAX)
+        total = min(self._sum + frame_time, U64_MAX)
+        of_its_kind = min((self._drawn if drawn else self._skipped) + 1, U64_MAX)
         # all numbers are there, and nothing below can fail for lack of memory
         if frame_time < self._min or not (self._drawn or self._skipped):
             self._min = frame_time
         if frame_time > self._max:
             self._max = frame_time
-        self._sum = min(total, U64_MAX)
-        self._counts[bucket] = min(frames, U64_MAX)
+        self._sum = total
+        self._counts[bucket] = frames
         if drawn:
-            self._drawn = min(of_its_kind, U64_MAX)
+            self._drawn = of_its_kind
         else:
-            self._skipped = min(of_its_kind, U64_MAX)
+            self._skipped = of_its_kind
 
     @property
     def count(self) -> int:

@@ -16,8 +16,8 @@ import signal
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..time import Nanos, StepBudget, Timestamp, Timestep, saturating_add, saturating_since
 from .. import FrameTiming
+from ..time import Nanos, StepBudget, Timestamp, Timestep, saturating_add, saturating_since
 from . import headless
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import sys
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
 
-from ..time import Nanos, Timestamp, Timestep
 from .. import FrameTiming
+from ..time import Nanos, Timestamp, Timestep
 from .options import whole
 
 if TYPE_CHECKING:

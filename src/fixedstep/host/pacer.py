@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from .. import FrameTiming
 from .._arguments import nanos, shown, timestamp
 from ..time import Nanos, Rate, Timestamp
-from .. import FrameTiming
 from .monotonic import Waiter, now, sleep
 
 if TYPE_CHECKING:
