@@ -320,13 +320,11 @@ def operations(core: Core) -> dict[str, Callable[[], object]]:
         "copy deeply": lambda: [copy.deepcopy(value) for value in values],
         "pickle": lambda: [pickle.loads(pickle.dumps(value)) for value in values],
         "restore": lambda: [type(value)._from_state(*value._state()) for value in values[:-1]],
-        "record": lambda: (
-            timing.record(Nanos(16_666_667), True),
-            timing.record(index, drawn=False),
-            timing.record(frame_time=Nanos(5), drawn=True),
-        ),
+        "record": partial(timing.record, Nanos(16_666_667), True),
+        "record an index": partial(timing.record, index, drawn=False),
+        "record by name": partial(timing.record, frame_time=Nanos(5), drawn=True),
         "make a timing": lambda: core.FrameTiming(
-            min=5, max=5, sum=10, drawn=index, skipped=1, buckets={5: 6}
+            min=5, max=5, sum=index, drawn=5, skipped=1, buckets={5: 6}
         ),
         "read a timing": lambda: (
             timing.count,
