@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import fixedstep
-from fixedstep import FrameTiming, Rate, StepBudget, Timestamp, Timestep
+from fixedstep import Rate, StepBudget, Timestamp, Timestep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -385,7 +385,7 @@ OTHERS: list[tuple[str, Callable[[Core, Any], object], list[Any]]] = [
             np.arange(10, dtype="u8")[::2],
         ],
     ),
-    ("stats", lambda core, bad: loop(core).begin_frames([1], bad), [5, "stats", FrameTiming()]),
+    ("stats", lambda core, bad: loop(core).begin_frames([1], bad), [5, "stats", Timestep(5)]),
     ("digest-stats", lambda core, bad: loop(core).digest_frames([1], bad), [None, 5]),
 ]
 

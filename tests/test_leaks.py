@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pytest
 
-from fixedstep import FrameTiming, Nanos, Rate, StepBudget, Timestamp, Timestep
+from fixedstep import Nanos, Rate, StepBudget, Timestamp, Timestep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -236,9 +236,10 @@ def operations(core: Core) -> dict[str, Callable[[], object]]:
     steps, nows = plan.steps(), array("Q", range(0, 300, 5))
     stamps = [Timestamp(now) for now in nows]
     plans = loop.begin_frames(nows)
-    timing = FrameTiming()
+    timing = core.FrameTiming()
+    timing.record(Nanos(5 * 10**6), False)
     index: Any = Index()
-    values: list[Any] = [loop, rate, stats, state, plan, of_rate, steps, plans]
+    values: list[Any] = [loop, rate, stats, state, plan, of_rate, steps, timing, plans]
 
     def init(kind: Any, *arguments: Any) -> Callable[[], object]:
         return lambda: kind(*arguments)
@@ -319,7 +320,23 @@ def operations(core: Core) -> dict[str, Callable[[], object]]:
         "copy deeply": lambda: [copy.deepcopy(value) for value in values],
         "pickle": lambda: [pickle.loads(pickle.dumps(value)) for value in values],
         "restore": lambda: [type(value)._from_state(*value._state()) for value in values[:-1]],
-        "record": lambda: timing.record(Nanos(16_666_667), True),
+        "record": partial(timing.record, Nanos(16_666_667), True),
+        "record an index": partial(timing.record, index, drawn=False),
+        "record by name": partial(timing.record, frame_time=Nanos(5), drawn=True),
+        "make a timing": lambda: core.FrameTiming(
+            min=5, max=5, sum=index, drawn=5, skipped=1, buckets={5: 6}
+        ),
+        "read a timing": lambda: (
+            timing.count,
+            timing.min,
+            timing.max,
+            timing.sum,
+            timing.drawn,
+            timing.skipped,
+            timing.percentile(50),
+            timing.percentile(p="99.9"),
+            timing.json(),
+        ),
     }
 
 
@@ -327,12 +344,14 @@ def failures(core: Core) -> dict[str, Callable[[], object]]:
     """Every way to be refused, as calls without arguments."""
     loop, state = core.FrameLoop(Timestep(10), start=Timestamp(0)), core.StateHash()
     stats, plan = core.FrameStats(), core.FramePlan(0, 1, 0, 0, Timestep(10))
+    timing: Any = core.FrameTiming()
     kinds: dict[str, Any] = {
         "loop": core.FrameLoop,
         "plan": core.FramePlan,
         "steps": core.Steps,
         "hash": core.StateHash,
         "stats": core.FrameStats,
+        "timing": core.FrameTiming,
     }
     gaps = memoryview(array("Q", range(9)))[::2]
     bad_items: list[Any] = [5, "x"]
@@ -349,6 +368,7 @@ def failures(core: Core) -> dict[str, Callable[[], object]]:
             "resync": loop.resync,
             "begin_frames": loop.begin_frames,
             "absorb": stats.absorb,
+            "record": lambda bad: timing.record(bad, True),
             "absorb_plan": state.absorb_plan,
             "absorb_u64": state.absorb_u64,
             "absorb_u32": state.absorb_u32,
@@ -378,6 +398,13 @@ def failures(core: Core) -> dict[str, Callable[[], object]]:
         "batch with bad stats": lambda: attempt(loop.begin_frames, [1], plan),
         "digest with bad stats": lambda: attempt(loop.digest_frames, [1], None),
         "digest of a bad item": lambda: attempt(loop.digest_frames, bad_items, stats),
+        "record nothing": lambda: attempt(timing.record),
+        "record by another name": lambda: attempt(lambda: timing.record(5, shown=True)),
+        "record what is no flag": lambda: attempt(timing.record, 5, np.array([1, 2])),
+        "a timing of frames that fit no bucket": lambda: attempt(
+            lambda: core.FrameTiming(drawn=3, buckets={5: 1})
+        ),
+        "a percentile of nothing": lambda: attempt(timing.percentile, None),
         "assign": lambda: attempt(setattr, plan, "dropped", 5),
         "assign anew": lambda: attempt(setattr, loop, "speed", 5),
         "hash a loop": lambda: attempt(hash, loop),
@@ -420,6 +447,7 @@ def lasting(core: Core) -> list[Any]:
     modules += [importlib.import_module(f"fixedstep.{name}") for name in ("_state", "_plans")]
     found = [value for module in modules for value in vars(module).values() if callable(value)]
     kinds = [core.FrameLoop, core.FramePlan, core.FrameStats, core.StateHash, core.Steps, core.Step]
+    kinds.append(core.FrameTiming)
     return [*kinds, *found, Timestep, Rate, StepBudget, range, ()]
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fixedstep import Rate, StepBudget, Timestamp, Timestep, reference
+from fixedstep import Nanos, Rate, StepBudget, Timestamp, Timestep, _state, reference
 from fixedstep._plans import FramePlans
 
 if TYPE_CHECKING:
@@ -120,6 +120,28 @@ def test_a_tally_without_memory_counts_nothing(core: Core) -> None:
     assert (count > 0) == (core is reference)  # the C core needs none
 
 
+def test_a_timing_without_memory_counts_nothing(core: Core) -> None:
+    span = Nanos(2**40)
+    count = stopped(core.FrameTiming, lambda one: one.record(span, True))
+    assert (count > 0) == (core is reference)  # the C core needs none
+    by_name = stopped(core.FrameTiming, lambda one: one.record(frame_time=span, drawn=True))
+    assert by_name > 0
+
+
+def test_a_timing_without_memory_is_not_restored(
+    native: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The part in C: arguments are checked in Python, and here they are not."""
+    monkeypatch.setattr(_state, "frame_timing_state", tuple)
+    checked: Any = (5, 300, 305, 2**50, 0, {5: 1, 203: 2**50 - 1})
+    restore = native.FrameTiming._from_state
+    outcomes = [refused(lambda: restore(checked), n) for n in range(1, UNHURT)]
+    assert any(outcomes[:5])
+    assert not any(outcomes[5:])
+    for n in range(1, 5):
+        assert not keeps(partial(refused, partial(restore, checked), n)), f"allocation {n}"
+
+
 @pytest.mark.parametrize(
     ("what", "call"),
     {
@@ -212,7 +234,10 @@ def test_what_was_half_made_is_given_back(native: Core) -> None:
     stats, plan = native.FrameStats(), native.FramePlan(2**40, 3, 2, 1, timestep)
     of_rate = native.FramePlan(2**40, 3, 2, 1, rate)
     beyond = native.FramePlan(2**64 - 2, 999, 0, 0, rate)
-    values: list[Any] = [loop, plan, plan.steps(), state, stats]
+    timing = native.FrameTiming(
+        min=5, max=300, sum=305, drawn=2**50, buckets={5: 1, 203: 2**50 - 1}
+    )
+    values: list[Any] = [loop, plan, plan.steps(), state, stats, timing]
     stamps, large = array("Q", STAMPS), bytearray(200_000)
     whole: list[Any] = [{"a": {1, "b"}, 7: (deque([2.5]), 2**80, *UNITS)}, array("d", [1.5])]
     calls: dict[str, Callable[[], object]] = {
@@ -223,7 +248,7 @@ def test_what_was_half_made_is_given_back(native: Core) -> None:
             native.StateHash(2**50),
             native.FrameStats(2**40),
         ],
-        "restore": lambda: [type(value)._from_state(*value._state()) for value in values],
+        "restore": lambda: [type(one)._from_state(*one._state()) for one in values[:-1]],
         "copy": lambda: [copy.copy(value) for value in values],
         "reduce": lambda: [value.__reduce__() for value in values],
         "plan": lambda: copy.copy(loop).begin_frame(Timestamp(2**50)),
@@ -231,6 +256,7 @@ def test_what_was_half_made_is_given_back(native: Core) -> None:
         "ticks": lambda: (plan.ticks, beyond.ticks),
         "read": lambda: (plan.first_tick, plan.timestep, of_rate.timestep, loop.budget, loop.tick),
         "hash": lambda: (hash(plan), hash(state)),
+        "record by name": lambda: timing.record(frame_time=Nanos(2**40), drawn=False),
         "absorb": lambda: state.absorb_u64(2**63).absorb_i64(-5).absorb_plan(plan).finish(),
         "absorb a state": lambda: state.absorb(whole),
         "absorb what has no digest": lambda: no_digest(state, whole),

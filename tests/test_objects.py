@@ -93,6 +93,7 @@ EXAMPLES: dict[str, tuple[Callable[[Core], Any], Callable[[Core], Any]]] = {
         lambda core: core.FrameStats(),
         lambda core: core.FrameStats(1, U64_MAX, 3, 0xABC),
     ),
+    "FrameTiming": (lambda core: core.FrameTiming(), _timing),
     "Step": (
         lambda core: core.Step(2, Nanos(10), Nanos(20)),
         lambda core: next(core.Steps(3, 1, Timestep(10))),
@@ -104,9 +105,8 @@ EXAMPLES: dict[str, tuple[Callable[[Core], Any], Callable[[Core], Any]]] = {
     "Timestep": (lambda core: Timestep(5), lambda core: Timestep(U64_MAX)),
     "Rate": (lambda core: Rate(60_000, 1001), lambda core: Rate(U64_MAX)),
     "StepBudget": (lambda core: StepBudget(1), lambda core: StepBudget(2**32 - 1)),
-    "FrameTiming": (lambda core: core.FrameTiming(), _timing),
 }
-OF_A_CORE = ["FrameLoop", "FramePlan", "Steps", "StateHash", "FrameStats"]
+OF_A_CORE = ["FrameLoop", "FramePlan", "Steps", "StateHash", "FrameStats", "FrameTiming"]
 IMMUTABLE = ["FramePlan", "StateHash", "Step", "FramePlans", "Timestep", "Rate", "StepBudget"]
 CHANGING = ["FrameLoop", "Steps", "FrameStats", "FrameTiming"]
 
@@ -193,7 +193,7 @@ STATES: dict[str, tuple[int, ...]] = {
 }
 
 
-@pytest.mark.parametrize("name", OF_A_CORE)
+@pytest.mark.parametrize("name", STATES)
 def test_every_number_of_a_state_is_seen_by_equality_and_kept_by_copies(
     core: Core, reference: Core, name: str
 ) -> None:
@@ -226,7 +226,7 @@ def test_objects_have_no_order(core: Core, name: str, order: Callable[[Any, Any]
             order(left, right)
 
 
-@pytest.mark.parametrize("name", OF_A_CORE)
+@pytest.mark.parametrize("name", STATES)
 def test_both_cores_refuse_a_damaged_state_in_the_same_words(
     native: Core, reference: Core, name: str
 ) -> None:
@@ -305,6 +305,14 @@ def test_the_repr_of_a_batch_says_how_many(core: Core) -> None:
                 "FrameStats(frames=0, ticks=0, steps_dropped=0, schedule_hash=0xcbf29ce484222325)",
                 "FrameStats(frames=1, ticks=18446744073709551615, steps_dropped=3, "
                 "schedule_hash=0x0000000000000abc)",
+            ),
+        ),
+        (
+            "FrameTiming",
+            (
+                "FrameTiming(min=0, max=0, sum=0, drawn=0, skipped=0, buckets={})",
+                "FrameTiming(min=5, max=1000000000, sum=1000000305, drawn=2, skipped=1, "
+                "buckets={5: 1, 203: 1, 1591: 1})",
             ),
         ),
         ("Step", ("Step(tick=2, dt=10, sim_time=20)", "Step(tick=3, dt=10, sim_time=30)")),
@@ -471,12 +479,14 @@ def test_a_damaged_pickle_is_refused(core: Core) -> None:
 
 
 def test_a_damaged_state_is_refused_by_every_type(core: Core) -> None:
-    states: dict[str, tuple[int, ...]] = {
+    timing: dict[str, Any] = {"min": 5, "max": 9, "sum": 14, "drawn": 2, "skipped": 0}
+    states: dict[str, tuple[Any, ...]] = {
         "FrameLoop": (1, 10, 5, 100, 3, 7),
         "FramePlan": (0, 1, 0, 5, 1, 10),
         "Steps": (0, 1, 1, 10),
         "StateHash": (5,),
         "FrameStats": (1, 2, 3, 4),
+        "FrameTiming": (timing | {"buckets": {5: 1, 9: 1}},),
     }
     assert list(states) == OF_A_CORE
     for name, state in states.items():

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 U64_MAX = 2**64 - 1
 
 
-def timing_of(*spans: int) -> FrameTiming:
-    timing = FrameTiming()
+def timing_of(core: Core, *spans: int) -> FrameTiming:
+    timing = core.FrameTiming()
     for span in spans:
         timing.record(Nanos(span), drawn=span % 2 == 0)
     return timing
@@ -65,7 +65,7 @@ MAKERS: dict[str, Callable[[Core], Any]] = {
     "Timestep": lambda core: Timestep(5),
     "Rate": lambda core: Rate(60_000, 1001),
     "StepBudget": lambda core: StepBudget(7),
-    "FrameTiming": lambda core: timing_of(5, 300, 10**9),
+    "FrameTiming": lambda core: timing_of(core, 5, 300, 10**9),
     "sim.Deadline": lambda core: Deadline(5),
     "sim.Cadence": lambda core: Cadence(4, 3),
     "sim.ActionState": lambda core: ActionState(True, -3, 2, 1, False),
@@ -233,6 +233,31 @@ def test_random_states_load_alike_on_both_cores(native: Core, reference: Core, k
     assert min(answers.values()) > 100
 
 
+def test_random_timings_load_alike_on_both_cores(native: Core, reference: Core) -> None:
+    """Or are refused alike, with the same words."""
+    chance = random.Random(5)
+    numbers = [0, 1, 2, 3, 5, 128, 130, 2**63, U64_MAX, 2**64, -1]
+    answers: dict[bool, int] = {True: 0, False: 0}
+    for _ in range(4_000):
+        (state,) = timing_of(
+            reference, *(chance.choice(numbers[:7]) for _ in range(chance.randrange(4)))
+        )._state()
+        if chance.random() < 0.6:
+            name = chance.choice(["min", "max", "sum", "drawn", "skipped"])
+            state[name] = chance.choice(numbers)  # type: ignore[literal-required]
+        else:
+            state["buckets"][chance.choice([0, 1, 5, 129, 3775, 3776])] = chance.choice(numbers)
+        said: list[Any] = []
+        for core in (native, reference):
+            try:
+                said.append(core.FrameTiming._from_state(state)._state())
+            except (TypeError, ValueError, OverflowError) as error:
+                said.append((type(error), str(error)))
+        assert said[0] == said[1]
+        answers[said[0] == (state,)] += 1
+    assert min(answers.values()) > 100
+
+
 # what they all can do
 
 VALUES = [
@@ -245,18 +270,19 @@ VALUES = [
         "Steps",
         "StateHash",
         "FrameStats",
+        "FrameTiming",
         "FramePlans",
         "Step",
         "ActionState",
     )
 ]
-CHANGING = ["FrameTiming", "sim.Deadline", "sim.FrameClock"]
+CHANGING = ["sim.Deadline", "sim.FrameClock"]
 
 
-@pytest.mark.parametrize("kind", VALUES)
-def test_a_pickle_with_other_arguments_is_refused(reference: Core, kind: str) -> None:
+@pytest.mark.parametrize("kind", [*VALUES, "FrameTiming"])
+def test_a_pickle_with_other_arguments_is_refused(core: Core, kind: str) -> None:
     """One that lacks an argument would load with the default, which is another value."""
-    loader, (name, arguments) = MAKERS[kind](reference).__reduce__()
+    loader, (name, arguments) = MAKERS[kind](core).__reduce__()
     for left_out in arguments:
         fewer = {key: value for key, value in arguments.items() if key != left_out}
         with pytest.raises((TypeError, ValueError), match=left_out):
@@ -333,11 +359,11 @@ def test_a_changed_value_is_made_with_replace_and_matched_by_its_attributes() ->
             pytest.fail("none of them matched")
 
 
-def test_copies_of_a_timing_go_their_own_way() -> None:
+def test_copies_of_a_timing_go_their_own_way(core: Core) -> None:
     for duplicate in (copy.copy, copy.deepcopy):
-        timing = timing_of(5, 6)
+        timing = timing_of(core, 5, 6)
         twin = duplicate(timing)
         twin.record(Nanos(10**9), True)
-        assert (timing, timing.percentile(50), timing.max) == (timing_of(5, 6), 5, 6)
+        assert (timing, timing.percentile(50), timing.max) == (timing_of(core, 5, 6), 5, 6)
         timing.record(Nanos(10**6), True)
-        assert twin == timing_of(5, 6, 10**9)
+        assert twin == timing_of(core, 5, 6, 10**9)

@@ -1,8 +1,8 @@
 """From constructor arguments, or the state in a pickle, to the numbers a core works with.
 
-Each type of a core is a fixed tuple of integers (and the buckets of a FrameTiming). Here, once for both cores, is the
-way in: ``frame_loop`` and its kin take what the constructor takes, ``*_state`` what a pickle
-carries, and both give the checked tuple. The way out is ``text.py``. Refuses to know a core.
+Each type of a core is a fixed tuple of integers, and a FrameTiming has its buckets as well. Here,
+once for both cores, is the way in: ``frame_loop`` and its kin take what the constructor takes,
+``*_state`` what a pickle carries, and both give the checked tuple. The way out is ``text.py``.
 """
 
 from __future__ import annotations

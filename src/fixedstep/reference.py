@@ -1000,17 +1000,21 @@ class FrameTiming(_Final):
         if type(frame_time) is not int or not 0 <= frame_time <= U64_MAX:
             frame_time = Nanos(_arguments.frame_time(frame_time))
         drawn = bool(drawn)  # first: what is neither true nor false raises, and counts nothing
+        bucket = timing.bucket_of(frame_time)
+        frames = min(self._counts[bucket] + 1, U64_MAX)
+        total = min(self._sum + frame_time, U64_MAX)
+        of_its_kind = min((self._drawn if drawn else self._skipped) + 1, U64_MAX)
+        # all numbers are there, and nothing below can fail for lack of memory
         if frame_time < self._min or not (self._drawn or self._skipped):
             self._min = frame_time
         if frame_time > self._max:
             self._max = frame_time
-        self._sum = min(self._sum + frame_time, U64_MAX)
-        bucket = timing.bucket_of(frame_time)
-        self._counts[bucket] = min(self._counts[bucket] + 1, U64_MAX)
+        self._sum = total
+        self._counts[bucket] = frames
         if drawn:
-            self._drawn = min(self._drawn + 1, U64_MAX)
+            self._drawn = of_its_kind
         else:
-            self._skipped = min(self._skipped + 1, U64_MAX)
+            self._skipped = of_its_kind
 
     @property
     def count(self) -> int:

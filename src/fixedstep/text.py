@@ -1,7 +1,7 @@
 """How results are written: the reprs and the JSON of the types, once for both cores.
 
-A repr evaluates back to an equal object. The JSON is a fixed string format, written by hand rather than through a JSON library: its bytes are compared between runs and
-versions.
+A repr evaluates back to an equal object. The JSON is a fixed string format, written by hand rather
+than through a JSON library: its bytes are compared between runs and versions.
 """
 
 from __future__ import annotations

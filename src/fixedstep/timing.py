@@ -1,5 +1,4 @@
-"""The histogram of a `FrameTiming`, once for both cores: which bucket counts a frame time, and what a
-percentile of the buckets is.
+"""The histogram of a `FrameTiming`: which bucket counts a frame time, and what a percentile is.
 
 The histogram is log-linear, with 64 buckets to each power of two. A session of a day takes the
 memory of one of a second, and any percentile is within 1/128 of the true one (0.8 %). A reservoir

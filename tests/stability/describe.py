@@ -4,7 +4,7 @@
 
 writes the list that `test_stability.py` compares with. It says the same on every Python and on both
 cores: annotations are left to the type checker, defaults are shown where they read the same
-everywhere, and the six types with two implementations are described by the reference, whose
+everywhere, and the types with two implementations are described by the reference, whose
 signatures the native ones are tested against.
 """
 

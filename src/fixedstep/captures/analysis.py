@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
+from .. import FrameTiming
 from .._arguments import U64_MAX, nanos, shown
 from .._select import core as chosen_core
 from ..time import Rate, StepBudget, Timestamp, Timestep, scale_and_unit
-from .. import FrameTiming
 from .capture import CaptureError, SummaryError
 from .collector import GAPS
 from .formats import read
