@@ -16,9 +16,10 @@ import fixedstep
 
 from .. import reference
 from .._arguments import positive, shown
+from ..sim.digests import world_digests
 from ..sim.session import Session
 from ..sim.tick import describe_error
-from .recording import RecordingHeader, RecordingWriter, world_digests
+from .recording import RecordingHeader, RecordingWriter
 from .trace import TraceWriter
 
 if TYPE_CHECKING:

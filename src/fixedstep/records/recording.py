@@ -22,10 +22,11 @@ import struct
 from collections.abc import Iterator, Mapping
 from math import isfinite
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-from .. import StateHash, __version__, digest, reference
-from .._arguments import I64_MAX, I64_MIN, U64_MAX, shown
+from .. import __version__, digest
+from .._arguments import I64_MAX, I64_MIN, shown
+from ..sim.digests import DEEPEST_DIGESTS, Digests, world_digests
 from ..sim.input import TickInput, action_names
 from ..sim.mailbox import Completion, Ticket, WorkFailed
 from ..sim.recordable import Recordable, check_recordable
@@ -44,12 +45,6 @@ VERSION = 1
 
 #: Characters in a line. The writer keeps to it as well.
 LONGEST_LINE = 2**20
-#: Mappings within mappings in digests.
-DEEPEST_DIGESTS: Final = 32
-
-Digests: TypeAlias = "Mapping[str, int | Digests]"
-"""Digests by name, nested as ``world.digests()`` returned them."""
-
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _HEADER = {
     "format",
@@ -162,53 +157,6 @@ class FaultRecord(NamedTuple):
 def root_digest(digests: Digests) -> int:
     """One digest of nested digests, whatever their order."""
     return digest(digests)
-
-
-def world_digests(world: Any) -> dict[str, Any]:
-    """What ``world.digests()`` returns, as nested integers.
-
-    Raises TypeError and ValueError for anything else, and for no digest at all: it would prove
-    nothing.
-    """
-    found = world.digests()
-    if not isinstance(found, Mapping):
-        raise TypeError(
-            f"digests() must return a mapping from names to StateHash, not {type(found).__name__} "
-            f"{shown(found)}; return {{'player': StateHash().absorb_i64(self.x)}}"
-        )
-    if not found:
-        raise ValueError(
-            "digests() must return at least one digest; without one, no difference would be seen"
-        )
-    return _plain_digests(found, DEEPEST_DIGESTS)
-
-
-def _plain_digests(found: Mapping[Any, Any], levels: int) -> dict[str, Any]:
-    plain: dict[str, Any] = {}
-    for key, value in found.items():
-        name = str(key) if type(key) is int else key
-        if type(name) is not str or not name:
-            raise TypeError(
-                f"the names of digests must be str or int and not empty, not {type(key).__name__} "
-                f"{shown(key)}; 'player' is one"
-            )
-        if name in plain:
-            raise ValueError(f"digests() has {shown(name)} twice; leave one out")
-        if isinstance(value, (StateHash, reference.StateHash)):
-            plain[name] = value.finish()
-        elif type(value) is int and 0 <= value <= U64_MAX:
-            plain[name] = value
-        elif isinstance(value, Mapping):
-            if not levels:
-                raise ValueError(f"digests() must be at most {DEEPEST_DIGESTS} mappings deep")
-            plain[name] = _plain_digests(value, levels - 1)
-        else:
-            raise TypeError(
-                f"the digest of {shown(name)} must be a StateHash, an int of 64 bits or a mapping, "
-                f"not {type(value).__name__} {shown(value)}; StateHash().absorb_i64(number) makes "
-                "one of any number"
-            )
-    return plain
 
 
 def _digests_text(digests: Digests) -> dict[str, Any]:

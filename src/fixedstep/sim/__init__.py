@@ -20,6 +20,7 @@ from .mailbox import (
 from .outbox import Outbox, OutboxFull, Request
 from .random import Random
 from .recordable import check_recordable
+from .rollback import Desync, Rollback, RollbackStats
 from .session import Session
 from .tick import PHASES, PhaseOrderError, RecordedTick, Tick, TickLog, TickLogEntry
 from .timers import (
@@ -45,6 +46,7 @@ __all__ = [
     "Cadence",
     "Completion",
     "Deadline",
+    "Desync",
     "DueSet",
     "Fault",
     "FrameClock",
@@ -65,6 +67,8 @@ __all__ = [
     "Random",
     "RecordedTick",
     "Request",
+    "Rollback",
+    "RollbackStats",
     "Session",
     "Stale",
     "Tick",

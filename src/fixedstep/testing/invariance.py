@@ -21,7 +21,7 @@ from typing import Any, NoReturn, TypeAlias
 from zlib import compress, decompress
 
 from .. import StateHash
-from ..records.recording import world_digests
+from ..sim.digests import world_digests
 from ..sim.game_loop import GameLoop
 from ..time import ORIGIN, Nanos, Step, Timestamp
 from ._processes import Process, compare, job_of
