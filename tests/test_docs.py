@@ -227,14 +227,6 @@ def test_the_reference_has_every_public_name(root: Path, package: str) -> None:
     assert set(module.__all__) <= listed
 
 
-def test_the_reference_has_every_module_of_host(root: Path) -> None:
-    """They are imported one by one; `ball` is the program of the demo."""
-    page = (root / "docs" / "reference" / "host.md").read_text(encoding="utf-8")
-    listed = set(re.findall(r"(?m)^\.\. automodule:: fixedstep\.host\.(\w+)$", page))
-    assert listed == {module.name for module in iter_modules(fixedstep.host.__path__)} - {"ball"}
-    assert len(listed) > 5
-
-
 def test_the_reference_has_every_command(root: Path) -> None:
     page = (root / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
     assert set(re.findall(r"(?m)^```\{help-of\} (\w+)$", page)) == COMMANDS

@@ -97,16 +97,6 @@ def test_a_page_is_true(source: Path, tmp_path: Path, name: str) -> None:
     reading = reader(tmp_path)
     reading.read((pages(source) / f"{name}.md").read_text(encoding="utf-8"))
     assert reading.outputs
-    if name == "server-tick":
-        output, recorded = reading.outputs
-        answered, asked, waiting, ticks, dropped, _ = map(int, re.findall(r"\d+", output.printed))
-        assert answered == asked == 200
-        assert waiting == 0
-        assert ticks > 10
-        assert dropped >= 1  # 0.3 s are six ticks, and the budget is three
-        number, _, ticks, _, _, compared = map(int, re.findall(r"\d+", recorded.printed))
-        assert number >= 1
-        assert ticks == compared == 31
 
 
 @pytest.mark.toolkit
