@@ -44,18 +44,18 @@ CLOSER = """
 import sys
 
 if sys.orig_argv[1].startswith("in_"):
-    from fixedstep.host.binding import WindowBinding
+    from fixedstep.host._window import Window
 
-    frames, update = 0, WindowBinding.update
+    frames, run_frame = 0, Window.run_frame
 
     def closing(self):
         global frames
         frames += 1
         if frames == 41:
-            self.request_close()
-        return update(self)
+            self.close()
+        return run_frame(self)
 
-    WindowBinding.update = closing
+    Window.run_frame = closing
 """
 
 

@@ -4,8 +4,8 @@ A factor of 1 says that the simulation keeps up. It is the quotient of what was 
 average, which after one slow second creeps towards 1 and never arrives, and no float. What is said
 of a lap is true of that lap alone, and the total is said beside it.
 
-It refuses to read a clock and to count ticks: it is handed both, usually `FrameLoop.simulated` and
-the timestamp of the frame.
+It reads no clock and counts no ticks: pass it both, usually `GameLoop.sim_time` and the time of the
+frame.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""What is said where a toolkit is not installed, or has no display to open a window on.
+"""Errors for a toolkit that is not installed, or that has no display to open a window on.
 
-Toolkits are imported when a window is wanted and no earlier, so that the library, its commands and
-its tests need none of them. Python's own message then names a module; the name to install is
-another one, and it is said here.
-
-It refuses to choose a toolkit, and to open anything.
+Toolkits are imported when a window is run, so that the library, its commands and its tests need
+none of them. Python's own message names the module, which is not always the name to install.
 """
 
 from __future__ import annotations
