@@ -157,8 +157,6 @@ def test_the_code_of_a_page_prints_what_the_page_says(
 ) -> None:
     """Each block of Python is a program of its own, and the text after it is all that it prints."""
     text = (root / page).read_text(encoding="utf-8")
-    if page == "README.md":
-        text = text.replace("```python\n", f"```python\n{STUBS}", 1)
     reader = walkthrough().Reader(tmp_path, {**os.environ, "FIXEDSTEP_BACKEND": core})
     ran = 0
     for block in walkthrough().blocks(text):
@@ -168,24 +166,6 @@ def test_the_code_of_a_page_prints_what_the_page_says(
         else:
             reader._last = None
     assert ran == [language for language, _ in fences(text)].count("python")
-
-
-# What the README leaves to its reader. Three frames, and the loop ends.
-STUBS = """\
-from types import SimpleNamespace
-
-running, left = True, 3
-world = SimpleNamespace(step=lambda step: None)
-
-
-def draw(world, alpha):
-    global running, left
-    left -= 1
-    running = left > 0
-    assert 0 <= alpha < 1
-
-
-"""
 
 
 def test_the_other_pages_are_run_by_the_tests_that_are_named(root: Path) -> None:
