@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from tests.walkthrough import Reader
 
 PAGES = (
+    "background-work",
     "choose-a-budget",
     "frame-rate-independence",
+    "headless-tests",
     "input",
     "pause",
     "random-numbers",
@@ -32,6 +34,8 @@ PAGES = (
     "rollback",
     "save-and-load",
     "server-tick",
+    "sounds",
+    "timers",
     "training-run",
 )
 # Its programs open windows, so it is worked through for one toolkit at a time, where asked to.

@@ -56,7 +56,7 @@ class Operation(NamedTuple):
 
 
 class TraceWriter:
-    """Writes a trace; see `LineWriter` for ``file`` and ``overwrite``. A `Recorder` has one."""
+    """Writes a trace; see ``LineWriter`` for ``file`` and ``overwrite``. A `Recorder` has one."""
 
     def __init__(
         self,

@@ -515,7 +515,7 @@ deflection
         """Void what is held, deflected or pending, of these actions or of all.
 
         Call it when the window loses the keyboard or a device goes away; windows of
-        `fixedstep.host` do. The next tick sees ``cancelled`` for what was void, and no release.
+        ``fixedstep.host`` do. The next tick sees ``cancelled`` for what was void, and no release.
         After it a button is up: the next ``press`` counts. A button that is polled, and an axis,
         counts again once it was reported at rest.
 
