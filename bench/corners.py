@@ -14,7 +14,6 @@ from timeit import Timer
 from types import ModuleType
 from typing import Any
 
-import fixedstep
 from fixedstep import native, reference
 from fixedstep.cli.bench.measure import Claim, Effort, Played, Sample, Side, interleave
 from fixedstep.cli.bench.workload import BUDGET, START, STEP, WrongWorkError, timestamps
@@ -103,7 +102,7 @@ def _names(core: ModuleType) -> dict[str, Any]:
         "same_plan": core.FramePlan(0, 2, 0, 5, STEP),
         "stats": core.FrameStats(),
         "state": core.StateHash(),
-        "timing": fixedstep.FrameTiming(),
+        "timing": core.FrameTiming(),
         "indexed": _Indexed(),
         "hundred": hundred,
         "plans": core.FrameLoop(STEP, BUDGET, START).begin_frames(hundred),

@@ -443,7 +443,9 @@ def test_nothing_else_leaves_anything_behind(
 
 def lasting(core: Core) -> list[Any]:
     """What outlives every call and is counted when one borrows it: types, functions, ``()``."""
-    modules = [importlib.import_module(f"fixedstep.{name}") for name in ("_arguments", "text")]
+    modules = [
+        importlib.import_module(f"fixedstep.{name}") for name in ("_arguments", "text", "timing")
+    ]
     modules += [importlib.import_module(f"fixedstep.{name}") for name in ("_state", "_plans")]
     found = [value for module in modules for value in vars(module).values() if callable(value)]
     kinds = [core.FrameLoop, core.FramePlan, core.FrameStats, core.StateHash, core.Steps, core.Step]

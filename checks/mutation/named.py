@@ -335,7 +335,7 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _PLAN,
         "the plan's own hash is a constant",
-        "return fs_hash_numbers(plan_numbers(self));",
+        "return fs_hash_numbers(plan_state(self, NULL));",
         "return 7;",
     ),
     (_STEPS, "an exhausted iterator starts again", "    self->count--;\n", ""),

@@ -21,7 +21,7 @@ static PyObject *loop_last(const fs_loop *loop)
     return loop->started ? PyLong_FromUnsignedLongLong(loop->last) : fs_none();
 }
 
-static PyObject *loop_numbers(fs_loop_object *self)
+static PyObject *loop_state(fs_loop_object *self, PyObject *Py_UNUSED(ignored))
 {
     const fs_loop loop = loop_snapshot(self);
     PyObject *last = loop_last(&loop);
@@ -68,29 +68,18 @@ static bool loop_of_numbers(PyObject *numbers, fs_loop *loop)
     return valid;
 }
 
-static PyObject *loop_make(fs_state *state, PyTypeObject *type, PyObject *numbers)
+static PyObject *loop_from(PyTypeObject *type, PyObject *numbers)
 {
     fs_loop loop;
     fs_loop_object *self = NULL;
     if (loop_of_numbers(numbers, &loop)
-        && (self = FS_NEW(fs_loop_object, state, type)) != NULL) {
+        && (self = FS_NEW(fs_loop_object, PyType_GetModuleState(type), type)) != NULL) {
         self->loop = loop;
     }
     return (PyObject *)self;
 }
 
-static PyObject *loop_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-    fs_state *state = PyType_GetModuleState(type);
-    return loop_make(state, type, fs_call(state->configuration, "frame_loop", args, kwargs));
-}
-
-static PyObject *loop_from_state(PyObject *type, PyObject *args)
-{
-    fs_state *state = PyType_GetModuleState((PyTypeObject *)type);
-    return loop_make(state, (PyTypeObject *)type,
-                     fs_call(state->configuration, "frame_loop_state", args, NULL));
-}
+FS_GLUE(loop, fs_loop_object, "FrameLoop", "frame_loop")
 
 static PyObject *loop_copy(fs_loop_object *self, PyObject *Py_UNUSED(ignored))
 {
@@ -131,7 +120,7 @@ static PyObject *loop_resync(fs_loop_object *self, PyObject *now)
 /* For GameLoop: bank, last and tick stay. */
 static PyObject *loop_set_scale(fs_loop_object *self, PyObject *args)
 {
-    PyObject *numbers = loop_numbers(self);
+    PyObject *numbers = loop_state(self, NULL);
     PyObject *head = numbers == NULL ? NULL : Py_BuildValue("(N)", numbers);
     PyObject *whole = head == NULL ? NULL : PySequence_Concat(head, args);
     PyObject *changed =
@@ -496,21 +485,6 @@ static PyObject *loop_richcompare(fs_loop_object *self, PyObject *other, int op)
     const fs_loop a = loop_snapshot(self);
     const fs_loop b = loop_snapshot((fs_loop_object *)other);
     return fs_equality(same_loop(&a, &b), op);
-}
-
-static PyObject *loop_repr(fs_loop_object *self)
-{
-    return fs_text(self->state, "frame_loop", loop_numbers(self));
-}
-
-static PyObject *loop_reduce(fs_loop_object *self, PyObject *Py_UNUSED(ignored))
-{
-    return fs_reduce(self->state, "FrameLoop", loop_numbers(self));
-}
-
-static PyObject *loop_state(fs_loop_object *self, PyObject *Py_UNUSED(ignored))
-{
-    return loop_numbers(self);
 }
 
 static PyMethodDef loop_methods[] = {

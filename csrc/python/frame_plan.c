@@ -1,7 +1,7 @@
 /* FramePlan. The reference is FramePlan in src/fixedstep/reference.py. */
 #include "fs_types.h"
 
-static PyObject *plan_numbers(fs_plan_object *self)
+static PyObject *plan_state(fs_plan_object *self, PyObject *Py_UNUSED(ignored))
 {
     const fs_plan *plan = &self->plan;
     return Py_BuildValue("(KIKKKK)", plan->first_tick, plan->step_count, plan->dropped,
@@ -26,19 +26,7 @@ static PyObject *plan_from(PyTypeObject *type, PyObject *numbers)
     return (PyObject *)self;
 }
 
-static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-    fs_state *state = PyType_GetModuleState(type);
-    PyObject *numbers = fs_call(state->configuration, "frame_plan", args, kwargs);
-    return plan_from(type, numbers);
-}
-
-static PyObject *plan_from_state(PyObject *type, PyObject *args)
-{
-    fs_state *state = PyType_GetModuleState((PyTypeObject *)type);
-    return plan_from((PyTypeObject *)type,
-                     fs_call(state->configuration, "frame_plan_state", args, NULL));
-}
+FS_GLUE(plan, fs_plan_object, "FramePlan", "frame_plan")
 
 /* For a batch, whose numbers are right, plan by plan. What could stop the process is checked all the
  * same. */
@@ -122,22 +110,7 @@ static PyObject *plan_richcompare(fs_plan_object *self, PyObject *other, int op)
 
 static Py_hash_t plan_hash(fs_plan_object *self)
 {
-    return fs_hash_numbers(plan_numbers(self));
-}
-
-static PyObject *plan_repr(fs_plan_object *self)
-{
-    return fs_text(self->state, "frame_plan", plan_numbers(self));
-}
-
-static PyObject *plan_reduce(fs_plan_object *self, PyObject *Py_UNUSED(ignored))
-{
-    return fs_reduce(self->state, "FramePlan", plan_numbers(self));
-}
-
-static PyObject *plan_state(fs_plan_object *self, PyObject *Py_UNUSED(ignored))
-{
-    return plan_numbers(self);
+    return fs_hash_numbers(plan_state(self, NULL));
 }
 
 static PyObject *plan_copy(PyObject *self, PyObject *Py_UNUSED(ignored))

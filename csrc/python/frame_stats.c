@@ -10,7 +10,7 @@ static PyObject *stats_make(fs_state *state, fs_stats stats)
     return (PyObject *)self;
 }
 
-static PyObject *stats_numbers(fs_stats_object *self)
+static PyObject *stats_state(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
 {
     const fs_stats stats = fs_stats_snapshot(self);
     return Py_BuildValue("(KKKK)", stats.frames, stats.ticks, stats.steps_dropped,
@@ -33,18 +33,7 @@ static PyObject *stats_from(PyTypeObject *type, PyObject *numbers)
     return self;
 }
 
-static PyObject *stats_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-    fs_state *state = PyType_GetModuleState(type);
-    return stats_from(type, fs_call(state->configuration, "frame_stats", args, kwargs));
-}
-
-static PyObject *stats_from_state(PyObject *type, PyObject *args)
-{
-    fs_state *state = PyType_GetModuleState((PyTypeObject *)type);
-    return stats_from((PyTypeObject *)type,
-                      fs_call(state->configuration, "frame_stats_state", args, NULL));
-}
+FS_GLUE(stats, fs_stats_object, "FrameStats", "frame_stats")
 
 static PyObject *stats_absorb(fs_stats_object *self, PyObject *arg)
 {
@@ -60,7 +49,7 @@ static PyObject *stats_absorb(fs_stats_object *self, PyObject *arg)
 
 static PyObject *stats_json(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
 {
-    return fs_text(self->state, "frame_stats_json", stats_numbers(self));
+    return fs_text(self->state, "frame_stats_json", stats_state(self, NULL));
 }
 
 static PyObject *stats_richcompare(fs_stats_object *self, PyObject *other, int op)
@@ -71,21 +60,6 @@ static PyObject *stats_richcompare(fs_stats_object *self, PyObject *other, int o
     const fs_stats a = fs_stats_snapshot(self);
     const fs_stats b = fs_stats_snapshot((fs_stats_object *)other);
     return fs_equality(fs_same_stats(&a, &b), op);
-}
-
-static PyObject *stats_repr(fs_stats_object *self)
-{
-    return fs_text(self->state, "frame_stats", stats_numbers(self));
-}
-
-static PyObject *stats_reduce(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
-{
-    return fs_reduce(self->state, "FrameStats", stats_numbers(self));
-}
-
-static PyObject *stats_state(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
-{
-    return stats_numbers(self);
 }
 
 static PyObject *stats_copy(fs_stats_object *self, PyObject *Py_UNUSED(ignored))

@@ -96,18 +96,7 @@ static PyObject *timing_from(PyTypeObject *type, PyObject *checked)
     return (PyObject *)self;
 }
 
-static PyObject *timing_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-    fs_state *state = PyType_GetModuleState(type);
-    return timing_from(type, fs_call(state->configuration, "frame_timing", args, kwargs));
-}
-
-static PyObject *timing_from_state(PyObject *type, PyObject *args)
-{
-    fs_state *state = PyType_GetModuleState((PyTypeObject *)type);
-    return timing_from((PyTypeObject *)type,
-                       fs_call(state->configuration, "frame_timing_state", args, NULL));
-}
+FS_GLUE(timing, fs_timing_object, "FrameTiming", "frame_timing")
 
 /* The arguments of `record` in another form than (frame_time, drawn): by name, or too many. What they come
  * to is checked in Python: a new reference to (frame_time, drawn), or NULL. */
@@ -207,16 +196,6 @@ static PyObject *timing_richcompare(fs_timing_object *self, PyObject *other, int
     equal = memcmp(a, b, sizeof *a) == 0;
     FS_UNLOCK_TWO();
     return fs_equality(equal, op);
-}
-
-static PyObject *timing_repr(fs_timing_object *self)
-{
-    return fs_text(self->state, "frame_timing", timing_state(self, NULL));
-}
-
-static PyObject *timing_reduce(fs_timing_object *self, PyObject *Py_UNUSED(ignored))
-{
-    return fs_reduce(self->state, "FrameTiming", timing_state(self, NULL));
 }
 
 static PyMethodDef timing_methods[] = {

@@ -209,6 +209,29 @@ PyObject *fs_reduce(fs_state *state, const char *kind, PyObject *numbers);
 /* What `fixedstep.text.<name>(*numbers)` says. Takes over the reference to `numbers`. */
 PyObject *fs_text(fs_state *state, const char *name, PyObject *numbers);
 
+/* What every type does in the same way, after its `prefix_state`, the values of its state as a tuple, and
+ * `prefix_from`, the object of a tuple that `fixedstep._state.<name>` or `<name>_state` checked. */
+#define FS_GLUE(prefix, object, kind, name)                                                    \
+    static PyObject *prefix##_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)        \
+    {                                                                                          \
+        fs_state *state = PyType_GetModuleState(type);                                         \
+        return prefix##_from(type, fs_call(state->configuration, name, args, kwargs));         \
+    }                                                                                          \
+    static PyObject *prefix##_from_state(PyObject *type, PyObject *args)                       \
+    {                                                                                          \
+        fs_state *state = PyType_GetModuleState((PyTypeObject *)type);                         \
+        PyObject *checked = fs_call(state->configuration, name "_state", args, NULL);          \
+        return prefix##_from((PyTypeObject *)type, checked);                                   \
+    }                                                                                          \
+    static PyObject *prefix##_repr(object *self)                                               \
+    {                                                                                          \
+        return fs_text(self->state, name, prefix##_state(self, NULL));                         \
+    }                                                                                          \
+    static PyObject *prefix##_reduce(object *self, PyObject *Py_UNUSED(ignored))               \
+    {                                                                                          \
+        return fs_reduce(self->state, kind, prefix##_state(self, NULL));                       \
+    }
+
 /* The hash of a value: that of its numbers. Takes over the reference to `numbers`. */
 Py_hash_t fs_hash_numbers(PyObject *numbers);
 

@@ -186,49 +186,25 @@ static int module_exec(PyObject *module)
     return PyModule_AddStringConstant(module, "ABI", FS_ABI);
 }
 
+/* What a state owns: each is visited by the collector, and let go with the module. */
+#define FS_OWNED(X) \
+    X(loop_type) X(plan_type) X(steps_type) X(hash_type) X(stats_type) X(timing_type) \
+    X(step_type) X(arguments) X(encoding) X(configuration) X(text) X(timing) X(restore) \
+    X(plans) X(plans_from) X(timestep_of) X(budget_type)
+#define FS_VISIT(name) Py_VISIT(state->name);
+#define FS_CLEAR(name) Py_CLEAR(state->name);
+
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     fs_state *state = PyModule_GetState(module);
-    Py_VISIT(state->loop_type);
-    Py_VISIT(state->plan_type);
-    Py_VISIT(state->steps_type);
-    Py_VISIT(state->hash_type);
-    Py_VISIT(state->stats_type);
-    Py_VISIT(state->timing_type);
-    Py_VISIT(state->step_type);
-    Py_VISIT(state->arguments);
-    Py_VISIT(state->encoding);
-    Py_VISIT(state->configuration);
-    Py_VISIT(state->text);
-    Py_VISIT(state->timing);
-    Py_VISIT(state->restore);
-    Py_VISIT(state->plans);
-    Py_VISIT(state->plans_from);
-    Py_VISIT(state->timestep_of);
-    Py_VISIT(state->budget_type);
+    FS_OWNED(FS_VISIT)
     return 0;
 }
 
 static int module_clear(PyObject *module)
 {
     fs_state *state = PyModule_GetState(module);
-    Py_CLEAR(state->loop_type);
-    Py_CLEAR(state->plan_type);
-    Py_CLEAR(state->steps_type);
-    Py_CLEAR(state->hash_type);
-    Py_CLEAR(state->stats_type);
-    Py_CLEAR(state->timing_type);
-    Py_CLEAR(state->step_type);
-    Py_CLEAR(state->arguments);
-    Py_CLEAR(state->encoding);
-    Py_CLEAR(state->configuration);
-    Py_CLEAR(state->text);
-    Py_CLEAR(state->timing);
-    Py_CLEAR(state->restore);
-    Py_CLEAR(state->plans);
-    Py_CLEAR(state->plans_from);
-    Py_CLEAR(state->timestep_of);
-    Py_CLEAR(state->budget_type);
+    FS_OWNED(FS_CLEAR)
     return 0;
 }
 

@@ -12,7 +12,7 @@ static PyObject *hash_make(fs_state *state, uint64_t value)
     return (PyObject *)self;
 }
 
-static PyObject *hash_numbers(fs_hash_object *self)
+static PyObject *hash_state(fs_hash_object *self, PyObject *Py_UNUSED(ignored))
 {
     return Py_BuildValue("(K)", self->value);
 }
@@ -32,20 +32,14 @@ static PyObject *hash_from(PyTypeObject *type, PyObject *numbers)
     return self;
 }
 
-static PyObject *hash_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-    fs_state *state = PyType_GetModuleState(type);
-    if (kwargs == NULL && PyTuple_Size(args) == 0) {
-        return hash_make(state, FS_FNV_OFFSET);
-    }
-    return hash_from(type, fs_call(state->configuration, "state_hash", args, kwargs));
-}
+FS_GLUE(hash, fs_hash_object, "StateHash", "state_hash")
 
-static PyObject *hash_from_state(PyObject *type, PyObject *args)
+static PyObject *hash_new_or_fresh(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    fs_state *state = PyType_GetModuleState((PyTypeObject *)type);
-    return hash_from((PyTypeObject *)type,
-                     fs_call(state->configuration, "state_hash_state", args, NULL));
+    if (kwargs == NULL && PyTuple_Size(args) == 0) {
+        return hash_make(PyType_GetModuleState(type), FS_FNV_OFFSET);
+    }
+    return hash_new(type, args, kwargs);
 }
 
 /* Hash a bytes object; without the GIL if it is a large one. */
@@ -271,22 +265,7 @@ static PyObject *hash_richcompare(fs_hash_object *self, PyObject *other, int op)
 
 static Py_hash_t hash_hash(fs_hash_object *self)
 {
-    return fs_hash_numbers(hash_numbers(self));
-}
-
-static PyObject *hash_repr(fs_hash_object *self)
-{
-    return fs_text(self->state, "state_hash", hash_numbers(self));
-}
-
-static PyObject *hash_reduce(fs_hash_object *self, PyObject *Py_UNUSED(ignored))
-{
-    return fs_reduce(self->state, "StateHash", hash_numbers(self));
-}
-
-static PyObject *hash_state(fs_hash_object *self, PyObject *Py_UNUSED(ignored))
-{
-    return hash_numbers(self);
+    return fs_hash_numbers(hash_state(self, NULL));
 }
 
 static PyObject *hash_copy(PyObject *self, PyObject *Py_UNUSED(ignored))
@@ -318,7 +297,7 @@ static PyMethodDef hash_methods[] = {
 
 static PyType_Slot hash_slots[] = {
     {Py_tp_doc, (void *)fs_doc_StateHash},
-    {Py_tp_new, (void *)hash_new},
+    {Py_tp_new, (void *)hash_new_or_fresh},
     {Py_tp_dealloc, (void *)fs_dealloc},
     {Py_tp_methods, hash_methods},
     {Py_tp_richcompare, (void *)hash_richcompare},

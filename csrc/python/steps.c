@@ -10,7 +10,7 @@ static void steps_position(fs_steps_object *self, uint64_t *tick, uint32_t *coun
     FS_UNLOCK();
 }
 
-static PyObject *steps_numbers(fs_steps_object *self)
+static PyObject *steps_state(fs_steps_object *self, PyObject *Py_UNUSED(ignored))
 {
     uint64_t tick;
     uint32_t count;
@@ -53,18 +53,7 @@ static PyObject *steps_from(PyTypeObject *type, PyObject *numbers)
     return self;
 }
 
-static PyObject *steps_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-    fs_state *state = PyType_GetModuleState(type);
-    PyObject *numbers = fs_call(state->configuration, "steps", args, kwargs);
-    return steps_from(type, numbers);
-}
-
-static PyObject *steps_from_state(PyObject *type, PyObject *args)
-{
-    fs_state *state = PyType_GetModuleState((PyTypeObject *)type);
-    return steps_from((PyTypeObject *)type, fs_call(state->configuration, "steps_state", args, NULL));
-}
+FS_GLUE(steps, fs_steps_object, "Steps", "steps")
 
 static void steps_dealloc(fs_steps_object *self)
 {
@@ -193,21 +182,6 @@ static PyObject *steps_richcompare(fs_steps_object *self, PyObject *other, int o
     return fs_equality(tick == other_tick && count == other_count && self->scale == b->scale
                            && self->unit == b->unit,
                        op);
-}
-
-static PyObject *steps_repr(fs_steps_object *self)
-{
-    return fs_text(self->state, "steps", steps_numbers(self));
-}
-
-static PyObject *steps_reduce(fs_steps_object *self, PyObject *Py_UNUSED(ignored))
-{
-    return fs_reduce(self->state, "Steps", steps_numbers(self));
-}
-
-static PyObject *steps_state(fs_steps_object *self, PyObject *Py_UNUSED(ignored))
-{
-    return steps_numbers(self);
 }
 
 static PyMethodDef steps_methods[] = {

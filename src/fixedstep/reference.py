@@ -953,6 +953,11 @@ class FrameTiming(_Final):
 
     __slots__ = ("_counts", "_drawn", "_max", "_min", "_skipped", "_sum")
     _counts: MutableSequence[int]
+    _min: int
+    _max: int
+    _sum: int
+    _drawn: int
+    _skipped: int
 
     def __new__(
         cls,
@@ -1070,7 +1075,7 @@ class FrameTiming(_Final):
         return text.frame_timing_json(*self._state())
 
     def __copy__(self) -> FrameTiming:
-        return _timing(*self._state()[0].values())
+        return _timing(**self._state()[0])
 
     def __deepcopy__(self, memo: object, /) -> FrameTiming:
         return self.__copy__()
