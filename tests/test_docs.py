@@ -17,7 +17,6 @@ import re
 import shlex
 from collections import Counter
 from pathlib import Path
-from pkgutil import iter_modules
 from types import ModuleType
 from typing import TYPE_CHECKING
 

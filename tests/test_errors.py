@@ -684,11 +684,7 @@ def test_an_array_of_dates_is_told_how_to_become_one_of_integers(core: Core) -> 
 
 def test_an_array_of_the_other_byte_order_is_told_so(core: Core) -> None:
     other = ">u8" if sys.byteorder == "little" else "<u8"
-<<<<<<< HEAD
     with pytest.raises(TypeError, match=r"numpy\.int64 in this machine's byte order"):
-=======
-    with pytest.raises(TypeError, match=r"numpy\.uint64 and numpy\.int64 in this machine's byte order"):
->>>>>>> timing
         core.FrameLoop().begin_frames(np.array([1, 2], other))
 
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import gc
 import importlib
+import subprocess
+import sys
 import time
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -28,6 +30,7 @@ from fixedstep.sim import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+    from pathlib import Path
 
 SECOND = 10**9
 MS = 10**6

@@ -3,9 +3,10 @@
 Whatever goes wrong with an argument or a file is one line on the error output and exit code 2,
 never a traceback: the person reading it may not be the one who wrote the program. Exit code 1 means
 that a command worked and found a difference. Exit code 70 means a fault of fixedstep itself, told
-in one line; ``fixedstep --traceback COMMAND`` shows where. The code holds also where nobody reads the output any
-more: a command puts what it found into ``arguments.code`` before it prints it. A command imports
-what it needs when it runs, so that asking for help costs no more than importing the library.
+in one line; ``fixedstep --traceback COMMAND`` shows where. The code holds also where nobody reads
+the output any more: a command puts what it found into ``arguments.code`` before it prints it. A
+command imports what it needs when it runs, so that asking for help costs no more than importing the
+library.
 """
 
 from __future__ import annotations
@@ -131,9 +132,10 @@ def _failed(message: str) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; ``argv`` without the program's name, the process's own by default.
 
-    Returns the exit code: 0, 1 for a divergence, 2 for bad usage or a bad file, 70 for an error that
-    fixedstep did not foresee, out of memory included, and 130 for Ctrl-C, which a running ``demo`` takes for its end: it sums up and returns 0. A reader of the output who
-    has seen enough changes no code. ``--help`` and ``--version`` print and raise SystemExit.
+    Returns the exit code: 0, 1 for a divergence, 2 for bad usage or a bad file, 70 for an error
+    that fixedstep did not foresee, out of memory included, and 130 for Ctrl-C, which a running
+    ``demo`` takes for its end: it sums up and returns 0. A reader of the output who has seen enough
+    changes no code. ``--help`` and ``--version`` print and raise SystemExit.
     """
     with _standard_streams():
         return _run(argv)

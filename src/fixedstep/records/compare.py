@@ -124,7 +124,9 @@ class Comparison(NamedTuple):
 
 
 def compare(first: Iterable[TickRecord], second: Iterable[TickRecord]) -> Comparison:
-    """Compare two runs by the numbers of their ticks: `Recording` objects, or lists of `TickRecord`.
+    """Compare two runs by the numbers of their ticks.
+
+    Both are a `Recording` or a list of `TickRecord`.
 
     A run that is longer is not different: its other ticks are counted. A run that a fault ended
     differs where the other one went on, or raised elsewhere.
