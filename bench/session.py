@@ -1,165 +1,129 @@
-"""``python bench/session.py``: what a frame of a session costs when the game does nothing in it.
+"""``python bench/session.py``: what a frame costs in a game loop and in a session, in one run.
 
-One frame brings one tick, one action is held and let go every few frames, and one timer waits, due
-once a second. The parts are played alone with the same frames, so that it can be seen where the
-time goes; what no part accounts for is the session's own: the tick record, the trace, the report
-and the call of the game's function. Everything checks its work, or there is no table.
+Each row runs the same frames of one tick and checks its work; the first is the bare body of a loop
+that is driven by hand, and the last two are the same busy tick, by hand and in a session.
 """
 
 from __future__ import annotations
 
-import sys
+from collections import deque
 from collections.abc import Callable
 from statistics import median
+from typing import Any
 
-from fixedstep.sim.input_bridge import PRESS, RELEASE, ActionState, InputBridge, Sample
-from fixedstep.sim.tick_input import TickInput
-
-from fixedstep import FrameLoop, Nanos, Rate, StepBudget, Timestamp
+from fixedstep import FrameLoop, FrameStats, Rate, Timestamp
 from fixedstep.cli.bench.measure import Effort, Played, Side, clock, interleave
 from fixedstep.cli.bench.table import machine
-from fixedstep.sim.frame_clock import FrameClock
-from fixedstep.sim.session import Session, Tick
-from fixedstep.sim.timers import TimerQueue
+from fixedstep.sim import GameLoop, Session, Tick, TickInput, TimerQueue
 
 _FRAMES = 6_000
-_TIMES = [Timestamp(frame * 10**9 // 60) for frame in range(_FRAMES + 1)]
-_RATE = Rate(60)
-_BUDGET = StepBudget(4)
+_TIMES = [Timestamp(-(-frame * 10**9 // 60)) for frame in range(_FRAMES + 1)]
 _EFFORT = Effort(processes=1, rounds=15, value=20 * 10**6, paced=0, starts=0)
-
-_HELD, _REST = ActionState(held=True), ActionState()
-_CYCLE: tuple[Sample, ...] = tuple(
-    {"jump": state} for state in (PRESS, _HELD, _HELD, _HELD, RELEASE, _REST, _REST, _REST)
-)
-_SAMPLES = [_CYCLE[frame % 8] for frame in range(_FRAMES + 1)]
-_PRESSES = _FRAMES // 8  # that of the baseline frame is refused at the gate, and one is at the end
+_BUTTONS = [f"button {number}" for number in range(10)]
 
 
-class _World:
-    """A timer, and two counts that show that ticks ran and saw what they should."""
-
-    def __init__(self, level: int) -> None:
-        self.timers = TimerQueue[str](16)
-        self.timers.schedule(0, 60, "second", period=60)
-        self.fired = self.pressed = 0
+class _Empty:
+    def step(self, input: TickInput, tick: Tick) -> None:
+        pass
 
 
-def _timers_of(world: _World) -> TimerQueue[str]:
-    return world.timers
+class _Busy:
+    """Twenty timers wait, ten buttons are read, and ten requests are staged."""
+
+    def __init__(self) -> None:
+        self.timers = TimerQueue[int](32)
+        for number in range(20):
+            self.timers.schedule(0, 60 + number, number, period=60)
+        self.held = 0
+
+    def step(self, input: TickInput, tick: Tick) -> None:
+        for name in _BUTTONS:
+            self.held += input[name].held
+        for number in range(10):
+            tick.outbox.stage("spark", anchor=number)
 
 
-def _run_tick(world: _World, tick_input: TickInput, tick: Tick) -> None:
-    world.pressed += tick_input["jump"].pressed
-    if tick.due:
-        world.fired += 1
-
-
-def _session() -> Played:
-    session = Session(
-        _World, _run_tick, 0, actions=["jump"], timestep=_RATE, budget=_BUDGET, timers=_timers_of
-    )
-    frame = session.frame
-    frame(_TIMES[0], {"jump": _REST})
-    start = clock()
-    for now, sample in zip(_TIMES[1:], _SAMPLES[1:], strict=True):
-        frame(now, sample)
-    nanos = clock() - start
-    world = session.world
-    return Played(nanos, (session.tick, world.pressed, world.fired))
-
-
-def _clock_and_loop() -> Played:
-    frame_clock = FrameClock(Nanos(250_000_000))
-    loop = frame_clock.frame_loop(_RATE, _BUDGET)
-    frame_clock.sample(_TIMES[0])
-    ticks = 0
-    start = clock()
-    for now in _TIMES[1:]:
-        frame_clock.sample(now)
-        plan = loop.begin_frame(frame_clock.frame_time)
-        for _ in plan.steps():
-            ticks += 1
-        plan.alpha()
-    return Played(clock() - start, ticks)
-
-
-def _loop_alone() -> Played:
-    loop = FrameLoop(_RATE, _BUDGET, start=Timestamp(0))
-    ticks = 0
+def _body() -> Played:
+    loop, stats, ran = FrameLoop(Rate(60), start=Timestamp(0)), FrameStats(), 0
     start = clock()
     for now in _TIMES[1:]:
         plan = loop.begin_frame(now)
         for _ in plan.steps():
-            ticks += 1
+            ran += 1
         plan.alpha()
-    return Played(clock() - start, ticks)
+        stats.absorb(plan)
+    return Played(clock() - start, ran)
 
 
-def _input() -> Played:
-    bridge = InputBridge(["jump"])
-    pressed = 0
+def _played(make: Callable[[], GameLoop], each: Callable[[Any, int], object] | None = None) -> Played:
+    game = make()
+    frame = game.frame
+    frame(_TIMES[0])
     start = clock()
-    for sample in _SAMPLES[1:]:
-        bridge.sample(sample)
-        pressed += bridge.take()["jump"].pressed
-    return Played(clock() - start, pressed)
+    if each is None:
+        for now in _TIMES[1:]:
+            frame(now)
+    else:
+        for number, now in enumerate(_TIMES[1:]):
+            each(game, number)
+            frame(now)
+    return Played(clock() - start, game.tick)
 
 
-def _timers() -> Played:
-    queue = _World(0).timers
-    fired = 0
+def _press(game: Session[Any], number: int) -> None:
+    name = _BUTTONS[number % 10]
+    game.input.button(name, number % 20 < 10)
+    game.outbox.deliver()
+
+
+def _by_hand() -> Played:
+    """The busy tick without a session: dictionaries, a list of timers and a queue."""
+    loop, stats = FrameLoop(Rate(60), start=Timestamp(0)), FrameStats()
+    held = dict.fromkeys(_BUTTONS, False)
+    timers = [(60 + number, number) for number in range(20)]
+    queue: deque[tuple[str, int]] = deque()
+    ran = count = 0
     start = clock()
-    for tick in range(_FRAMES):
-        if queue.begin_tick(tick):
-            fired += 1
-    return Played(clock() - start, fired)
+    for number, now in enumerate(_TIMES[1:]):
+        held[_BUTTONS[number % 10]] = number % 20 < 10
+        queue.clear()
+        plan = loop.begin_frame(now)
+        for step in plan.steps():
+            while timers[0][0] <= step.tick:
+                due, which = timers.pop(0)
+                timers.append((due + 60, which))
+            for name in _BUTTONS:
+                count += held[name]
+            for spark in range(10):
+                queue.append(("spark", spark))
+            ran += 1
+        plan.alpha()
+        stats.absorb(plan)
+    return Played(clock() - start, ran if count else 0)
 
 
-def _nothing() -> Played:
-    start = clock()
-    for _now, _sample in zip(_TIMES[1:], _SAMPLES[1:], strict=True):
-        pass
-    return Played(clock() - start, None)
-
-
-_FIRED = (_FRAMES - 1) // 60
-_WHOLE = "Session.frame"
-_PARTS: dict[str, tuple[Callable[[], Played], object]] = {
-    _WHOLE: (_session, (_FRAMES, _PRESSES, _FIRED)),
-    "clock and schedule": (_clock_and_loop, _FRAMES),
-    "  of that, the schedule": (_loop_alone, _FRAMES),
-    "input": (_input, _PRESSES),
-    "timers": (_timers, _FIRED),
-    "the loop around it": (_nothing, None),
+_ROWS: dict[str, Callable[[], Played]] = {
+    "the body, by hand": _body,
+    "GameLoop, a plain step": lambda: _played(lambda: GameLoop(lambda step: None)),
+    "Session, an empty tick": lambda: _played(lambda: Session(_Empty)),
+    "Session, ten buttons at rest": lambda: _played(lambda: Session(_Empty, buttons=_BUTTONS)),
+    "a busy tick, by hand": _by_hand,
+    "a busy tick, in a Session": lambda: _played(lambda: Session(_Busy, buttons=_BUTTONS), _press),
 }
-
-
-def _side(name: str, play: Callable[[], Played], expected: object) -> Side:
-    return Side(name, _FRAMES, play, lambda found: found == expected)
 
 
 def main() -> None:
     """Print the table."""
     print(machine())
-    sides = (_side(name, play, expected) for name, (play, expected) in _PARTS.items())
+    sides = (Side(name, _FRAMES, play, lambda ran: ran == _FRAMES) for name, play in _ROWS.items())
     values = interleave(sides, _EFFORT).values
-    empty = median(values["the loop around it"])
-    whole = median(values[_WHOLE]) - empty
-    accounted = 0.0
-    print(f"\n{_FRAMES} frames of one tick, one action, one timer; medians, less the loop around\n")
-    print(f"{'':24}  {'ns a frame':>10}  {'share':>6}")
-    for name in _PARTS:
-        if name == "the loop around it":
-            continue
-        nanos = median(values[name]) - empty
-        if name != _WHOLE and not name.startswith(" "):
-            accounted += nanos
-        print(f"{name:24}  {nanos:>10.0f}  {nanos / whole:>6.1%}")
-    rest = whole - accounted
-    print(f"{'the session itself':24}  {rest:>10.0f}  {rest / whole:>6.1%}")
+    first = median(values["the body, by hand"])
+    print(f"\n{_FRAMES} frames of one tick; medians of {_EFFORT.rounds} rounds\n")
+    print(f"{'':30}  {'us a frame':>10}  {'to the body':>11}")
+    for name in _ROWS:
+        nanos = median(values[name])
+        print(f"{name:30}  {nanos / 1000:>10.2f}  {nanos / first:>11.2f}")
 
 
 if __name__ == "__main__":
     main()
-    sys.exit(0)

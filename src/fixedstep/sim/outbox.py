@@ -21,7 +21,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Hashable
 from typing import Any, NamedTuple, SupportsIndex
 
-from .._arguments import integer, positive, shown
+from .._arguments import U64_MAX, integer, positive, shown
 from .._saved import register, restore
 
 _REQUESTS = "a whole number of requests"
@@ -150,7 +150,12 @@ class Outbox:
         ``0 .. 2**64 - 1``, ValueError for a tick whose requests were delivered, or one before it,
         and RuntimeError while the tick before is neither published nor discarded.
         """
-        number = integer(tick, "tick", "a tick number", "pass the number of the tick under way")
+        # The test of a common number first: the call behind it is a tenth of an empty tick.
+        number = (
+            tick
+            if type(tick) is int and 0 <= tick <= U64_MAX
+            else integer(tick, "tick", "a tick number", "pass the number of the tick under way")
+        )
         if self._tick is not None:
             raise RuntimeError(
                 f"tick {self._tick} is neither published nor discarded, so tick {number} cannot "
@@ -168,7 +173,8 @@ class Outbox:
             self._kept = {place for place in self._kept if place[0] < number}
             self._last = number - 1
         self._tick = number
-        self._room = min(self._tick_capacity, self._capacity - len(self._kept))
+        room = self._capacity - len(self._kept)
+        self._room = room if room < self._tick_capacity else self._tick_capacity
 
     @property
     def _observed_room(self) -> int | None:
@@ -280,6 +286,10 @@ larger
         if self._tick is None:
             raise RuntimeError("there is no tick to publish; begin_tick comes first")
         requests, published, must = self._staged, self._published, self._must
+        if not requests:
+            self._last = self._tick
+            self._close()
+            return 0
         room = self._capacity - len(published)
         if len(requests) > room:
             if len(must) > room:
