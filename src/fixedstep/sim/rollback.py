@@ -530,7 +530,9 @@ class Rollback(Generic[W]):
         if self._agreed & remaining == remaining:
             for player, end in self._gone.items():
                 if player not in self._ended:
-                    self._ended[player] = max(end, self._known[player])
+                    # Who joined after that has none of its input.
+                    known = self._known[player]
+                    self._ended[player] = end if known == self._start else max(end, known)
                     self._news = True
 
     # Packets.
