@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._arguments import shown
+from ..sim.digests import Digests
 from ..sim.input import TickInput
 from ..sim.tick import RecordedTick
 from .lines import digest_text
 from .recording import (
-    Digests,
     FaultRecord,
     Recording,
     TickDigester,

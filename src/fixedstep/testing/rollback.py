@@ -182,7 +182,8 @@ def _parts(value: Any) -> tuple[bytes, str, list[tuple[_encoding.Step, Any]]]:
         objects = value.dtype == object
         data = repr(value.tolist()).encode() if objects else value.tobytes()
         return f"{name} {value.dtype} {value.shape} ".encode() + data, shown(value), []
-    if kind.__module__.partition(".")[0] == "fixedstep":
+    library = kind.__module__.partition(".")[0] == "fixedstep"
+    if library and any("__reduce__" in each.__dict__ for each in kind.__mro__[:-1]):
         return _opaque(value)  # a copy of a library object may drop what only the tick needs
     parts = [*_attributes(value)]
     size = None
