@@ -7,6 +7,7 @@ that freeze or vanish, spectators that join late. `FIXEDSTEP_ROLLBACK_GAMES` is 
 
 from __future__ import annotations
 
+import copy
 import os
 import pickle
 import re
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 
 from fixedstep import StateHash
-from fixedstep.sim import Desync, Random, Rollback
+from fixedstep.sim import Desync, Mailbox, Outbox, Random, Rollback, TimerQueue
 
 GAMES = int(os.environ.get("FIXEDSTEP_ROLLBACK_GAMES", "40"))
 IDLE = 0
@@ -221,11 +222,7 @@ def play(seed: int) -> Game:
         game.run(50)
         if late and chunk == 2:
             tick, world = game.machines["0"].rollback.snapshot()
-<<<<<<< HEAD
-            game.add("late", players, None, start=tick, make=lambda world=world: world)
-=======
             game.add("late", players, None, start=tick, make=partial(copy.copy, world))
->>>>>>> rollback
             game.join("0", "late")
         if vanishing and game.frame >= game.machines[vanishing].vanishes + 40:
             for name in names[: 1 if chunk % 2 else -1]:
