@@ -175,7 +175,7 @@ class Stream:
         """Its process number, as the capture has it; empty where it has none."""
         self.name = name
         """What tells it from other streams of the process: a swap chain, a thread, a run."""
-        self.gaps = gaps or Gaps()
+        self.gaps: Gaps = gaps or Gaps()
         """Where rows are missing."""
         self.background = background
         """Whether this is the desktop's compositor or a browser's own window. Pictures show another

@@ -95,9 +95,9 @@ class Table:
     def __init__(self, source: Source, looked_for: str, gaps: str = "count") -> None:
         self.source = source
         self.refuse = source.refuse
-        self.found = Collector(source.refuse, gaps)
+        self.found: Collector = Collector(source.refuse, gaps)
         self.lines = source.lines(looked_for, self.found.warnings)
-        self.layout = Layout([], ",")
+        self.layout: Layout = Layout([], ",")
         self.suffix = ""
         self.other: Callable[[Line, list[str]], bool] = lambda line, fields: False
         """Takes a row that is no frame, such as a second header, and says whether it did."""

@@ -63,14 +63,14 @@ class Ball:
     ) -> None:
         from .. import host
 
-        self.place = History((100 * _PIXEL, 180 * _PIXEL))
-        self.speed = (900 * _PIXEL, 410 * _PIXEL)
-        self.interpolated = True
+        self.place: History[tuple[int, int]] = History((100 * _PIXEL, 180 * _PIXEL))
+        self.speed: tuple[int, int] = (900 * _PIXEL, 410 * _PIXEL)
+        self.interpolated: bool = True
         self._screen, self._stall, self._limit = screen, stall, limit
         self._say, self._sleep = say, sleep
         self._titled = -1
         # Every stalled tick is due, so that those beyond the budget are seen to be dropped.
-        self.game = GameLoop(self.step, max_delta=None, **schedule)
+        self.game: GameLoop = GameLoop(self.step, max_delta=None, **schedule)
         kind = getattr(host, screen.kind)
         self.window: Window = kind(
             self.game,

@@ -38,8 +38,10 @@ class Verification:
     def __init__(self, trace: Trace, cores: dict[str, Any]) -> None:
         from .layout import digest
 
-        self.runs = [_Run(name, core, trace) for name, core in cores.items()]
-        self.frames = self.resyncs = self.digests = 0
+        self.runs: list[_Run] = [_Run(name, core, trace) for name, core in cores.items()]
+        self.frames: int = 0
+        self.resyncs: int = 0
+        self.digests: int = 0
         self.difference: list[str] = []
         for operation in trace:
             if operation.kind == "resync":

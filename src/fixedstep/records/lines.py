@@ -154,7 +154,7 @@ class LineWriter:
     ) -> None:
         self._digest = StateHash()
         self._broken = ""
-        self.lines = 0
+        self.lines: int = 0
         """Lines in the file."""
         self._own: FileIO | None = None
         self._process = os.getpid()
@@ -270,7 +270,7 @@ class LineReader:
         self._longest = longest
         self._digest = StateHash()
         self._content = b""
-        self.line = 0
+        self.line: int = 0
         """The number of the line that was read last, from 1."""
 
     def close(self) -> None:

@@ -429,18 +429,18 @@ class Recording:
         self._started = False
         self._reader = LineReader(file, name, "recording", RecordingError, LONGEST_LINE)
         try:
-            self.header = self._header()
+            self.header: RecordingHeader = self._header()
             """What the recording says about its session."""
         except BaseException:
             self.close()
             raise
-        self.ticks = 0
+        self.ticks: int = 0
         """Ticks read so far."""
         self.fault: FaultRecord | None = None
         """The tick that ended the run by raising; known after the last tick."""
-        self.reason = ""
+        self.reason: str = ""
         """Why the recording ended, such as "closed"; known after the last tick."""
-        self.missing = "its ticks have not been read yet"
+        self.missing: str = "its ticks have not been read yet"
         """What is missing at the end; "" for a whole recording."""
 
     def __iter__(self) -> Iterator[TickRecord]:

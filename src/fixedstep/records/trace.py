@@ -139,7 +139,9 @@ class Trace:
             header = self._header()
             self.timestep: Timestep | Rate = self._reader.timestep(header)
             """What the loop was configured with."""
-            self.budget = StepBudget(self._number(header, "budget", "steps", 1, U32_MAX))
+            self.budget: StepBudget = StepBudget(
+                self._number(header, "budget", "steps", 1, U32_MAX)
+            )
             """The most steps a frame could run."""
             self.start: Timestamp | None = (
                 None
@@ -152,7 +154,7 @@ class Trace:
             raise
         self.stats: fixedstep.FrameStats | None = None
         """The statistics of the run; None before the end was read, and without one."""
-        self.missing = "its operations have not been read yet"
+        self.missing: str = "its operations have not been read yet"
         """What is missing at the end; "" for a whole trace."""
 
     def _header(self) -> dict[str, Any]:

@@ -19,7 +19,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Generic, SupportsFloat, TypeAlias, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    SupportsFloat,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 from .. import FramePlan
 from .._arguments import shown
@@ -167,7 +176,7 @@ class History(Generic[V]):
             return NotImplemented
         return (self._previous, self._current) == (other._previous, other._current)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, ("sim.History", self._current, self._previous)
@@ -354,7 +363,7 @@ class ArrayHistory:
             equal(self._current, other._current) and equal(self._previous, other._previous)
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
     def __copy__(self) -> ArrayHistory:
         copied = ArrayHistory(self._current)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, ClassVar, NamedTuple, SupportsIndex
 
 from .._arguments import U64_MAX, integer, positive, shown
 from .._saved import register, restore
@@ -425,7 +425,7 @@ larger
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in Outbox.__slots__)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return (

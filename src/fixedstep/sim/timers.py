@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from typing import Any, Generic, NamedTuple, SupportsIndex, TypeVar, final
+from typing import Any, ClassVar, Generic, NamedTuple, SupportsIndex, TypeVar, final
 
 from .._arguments import U64_MAX, integer, positive, shown
 from .._saved import Saved, Value, register, restore
@@ -507,7 +507,7 @@ class TimerQueue(Generic[P]):
             return NotImplemented
         return self.to_dict() == other.to_dict()
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, ("sim.TimerQueue", self.to_dict())

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from .workload import WrongWorkError
 
 #: Nanoseconds, for the length of something.
-clock = time.perf_counter_ns
+clock: Callable[[], int] = time.perf_counter_ns
 
 
 class Effort(NamedTuple):
