@@ -732,3 +732,56 @@ def test_the_example_shows_the_ball_until_it_is_closed(
             assert process.wait(timeout=60) == 0
         finally:
             process.kill()
+
+
+class Runner:
+    """A world that counts where its keys fell, for one digest at every frame rate."""
+
+    def __init__(self) -> None:
+        self.x = self.presses = 0
+
+    def step(self, input: Any, tick: Any) -> None:
+        self.presses += input["jump"].pressed
+        self.x = (self.x * 31 + tick.number * input["jump"].held + self.presses) % 2**63
+
+    def digests(self) -> dict[str, int]:
+        return {"x": self.x, "presses": self.presses}
+
+
+def run_with_keys(toolkit: str, fps: int, shift: int = 0) -> tuple[int, int, int, int]:
+    """Two seconds in a window with keys at given times, and stalls that drop nothing."""
+    screen = open_screen(toolkit)
+    at = 7 * SECOND
+    session = Session(Runner, buttons=["jump"], budget=60, max_delta=None)
+    for ms in (110 + shift, 400, 433, 1_010, 1_777):
+        session.input.press("jump", at=at + ms * MS)
+        session.input.release("jump", at=at + (ms + 21) * MS)
+    session.frame(Timestamp(at))
+    frames = 0
+
+    def clock() -> Timestamp:
+        return Timestamp(at)
+
+    def sleep(span: Nanos) -> None:
+        nonlocal at, frames
+        frames += 1
+        at += span + (300 * MS if frames in (fps // 3, fps) else 0)
+        if at >= 9 * SECOND + 500 * MS:
+            window.close()
+
+    window = getattr(importlib.import_module("fixedstep.host"), screen.kind)(
+        session, lambda alpha: None, fps=fps, clock=clock, sleep=sleep, **screen.options
+    )
+    window.run()
+    screen.leave()
+    session.frame(Timestamp(10 * SECOND))
+    world = session.world
+    return session.tick, world.presses, world.x, session.stats.steps_dropped
+
+
+@each_toolkit
+def test_the_same_key_times_give_one_run_at_every_frame_rate(toolkit: str) -> None:
+    runs = {run_with_keys(toolkit, fps) for fps in (30, 60, 144)}
+    [(ticks, presses, _, dropped)] = runs
+    assert (ticks, presses, dropped) == (180, 5, 0)
+    assert run_with_keys(toolkit, 60, shift=20) not in runs, "the control: a tick later"
