@@ -780,7 +780,7 @@ def run_with_keys(toolkit: str, fps: int, shift: int = 0) -> tuple[int, int, int
 
 
 @each_toolkit
-def test_the_same_key_times_give_one_run_at_every_frame_rate(toolkit: str) -> None:
+def test_the_same_key_times_give_one_run_at_every_frame_rate(toolkit: str, desk: Desk) -> None:
     runs = {run_with_keys(toolkit, fps) for fps in (30, 60, 144)}
     [(ticks, presses, _, dropped)] = runs
     assert (ticks, presses, dropped) == (180, 5, 0)
