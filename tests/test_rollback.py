@@ -598,8 +598,12 @@ def test_bad_input_and_unknown_peers_change_nothing() -> None:
         one.receive("three", b"")
     with pytest.raises(KeyError):
         one.packet("three")
-    with pytest.raises(ValueError, match="must be one of another machine"):
+    with pytest.raises(
+        ValueError, match="player 0 is on this machine, and only others are dropped"
+    ):
         one.drop(0)
+    with pytest.raises(TypeError, match="player must be the number of a player"):
+        one.drop((1, 1))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="was added before"):
         one.add_peer("two", 1)
     with pytest.raises(ValueError, match="is on this machine"):
