@@ -12,7 +12,8 @@ import os
 import pickle
 import re
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
+from itertools import combinations
 from random import Random as Dice
 from typing import Any
 
@@ -192,6 +193,7 @@ class Game:
             assert machine not in living or machine.delivered == expected
 
 
+@cache
 def play(seed: int) -> Game:
     """A random game."""
     game = Game(seed)
@@ -257,6 +259,28 @@ def test_the_games_have_all_that_makes_them_hard() -> None:
     assert waited > 1000
     assert dropped
     assert {"spectator", "late", "3"} <= names
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_players_leave_within_one_another_s_latency(seed: int) -> None:
+    """The others agree on the last ticks of both, whoever heard them last."""
+    game = Game(1000 + seed)
+    first = game.dice.randint(50, 100)
+    for player, name in enumerate("abcd"):
+        game.add(name, 4, player, window=12)
+    for one, other in combinations("abcd", 2):
+        game.join(one, other)
+    game.machines["c"].vanishes = first
+    game.machines["d"].vanishes = first + game.dice.randint(0, 12)
+    game.run(first + 30)
+    game.machines["a"].rollback.drop(2)
+    game.run(game.dice.randint(0, 10))
+    game.machines["b"].rollback.drop(3)
+    game.run(200)
+    game.playing, game.loss = False, 0.0
+    game.run(60)
+    game.check(4, 150)
+    assert game.machines["a"].rollback.dropped.keys() == {2, 3}
 
 
 def test_a_planted_draw_of_one_machine_is_found_with_tick_and_path() -> None:
@@ -574,8 +598,12 @@ def test_bad_input_and_unknown_peers_change_nothing() -> None:
         one.receive("three", b"")
     with pytest.raises(KeyError):
         one.packet("three")
-    with pytest.raises(ValueError, match="must be one of another machine"):
+    with pytest.raises(
+        ValueError, match="player 0 is on this machine, and only others are dropped"
+    ):
         one.drop(0)
+    with pytest.raises(TypeError, match="player must be the number of a player"):
+        one.drop((1, 1))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="was added before"):
         one.add_peer("two", 1)
     with pytest.raises(ValueError, match="is on this machine"):

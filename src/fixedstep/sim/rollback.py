@@ -21,8 +21,8 @@ are little-endian base 128, and signed ones are zigzag)::
     for each player: number of inputs; if any, the tick of the first, and the inputs
     0, or 1 + number of named digests; then their tick, and name and digest (8 bytes) of each
 
-An input is a number, or a length and bytes. Each field only ever grows, so an old packet is
-harmless.
+An input is a number, or a length and bytes. Each field but the lead only ever grows, and the lead
+of an old packet is not read, so packets may come in any order.
 """
 
 from __future__ import annotations
@@ -503,10 +503,12 @@ class Rollback(Generic[W]):
         Nothing happens if it was dropped before. Raises OverflowError for a number that no player
         has and ValueError for a player of this machine.
         """
-        (number,) = self._checked_players(player, "player") or (-1,)
-        if number in self._local or number < 0:
+        kind, fix = "the number of a player", "players count from 0"
+        number = integer(player, "player", kind, fix, high=self._players - 1)
+        if number in self._local:
             raise ValueError(
-                f"player {shown(player)} must be one of another machine; to leave, send no packets"
+                f"player {number} is on this machine, and only others are dropped; to leave, send "
+                "no packets"
             )
         self._drop({number})
         self._settle_leaving()
