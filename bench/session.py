@@ -55,7 +55,9 @@ def _body() -> Played:
     return Played(clock() - start, ran)
 
 
-def _played(make: Callable[[], GameLoop], each: Callable[[Any, int], object] | None = None) -> Played:
+def _played(
+    make: Callable[[], GameLoop], each: Callable[[Any, int], object] | None = None
+) -> Played:
     game = make()
     frame = game.frame
     frame(_TIMES[0])
