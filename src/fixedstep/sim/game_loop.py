@@ -173,6 +173,7 @@ class GameLoop:
         "_speed_denominator",
         "_speeds",
         "_stats",
+        "_stats_from",
         "_stopped",
         "_thrown",
         "_tick",
@@ -260,6 +261,7 @@ class GameLoop:
         self._thrown: BaseException | None = None
         self._tick = 0
         self._stats = FrameStats()
+        self._stats_from = 0  # the tick at which they begin
         self._loop = FrameLoop(self._rate, 1)
         self._apply_scale()
 
@@ -288,17 +290,22 @@ class GameLoop:
         planned = plan.step_count
         if planned:
             first, abandoned = self._tick, self._abandoned
-            self._in_frame = True
             try:
+                self._in_frame = True
                 self._run(plan, planned)
+                report = None
                 if self._changed:
                     dropped = 0
                     if self._settle(plan, planned, self._tick - first, last):  # type: ignore[arg-type]
                         dropped = plan.dropped
                     before = (last, wall, clamped, excluded)
-                    return self._advance(now, before, first, abandoned, dropped)
-            finally:
+                    report = self._advance(now, before, first, abandoned, dropped)
                 self._in_frame = False
+            except BaseException:  # not "finally": an interrupt in it would leave the flag set
+                self._in_frame = False
+                raise
+            if report is not None:
+                return report
         self._stats.absorb(plan)
         self._busy = False
         return _report(
@@ -361,10 +368,11 @@ class GameLoop:
                 + ("start a new world first" if self._fault else "finish loading first")
             )
         self._reconcile()
+        self._busy = True  # the next frame settles what an interrupt leaves open here
         first, abandoned = self._tick, self._abandoned
-        self._in_frame = True
-        self._ending = False
         try:
+            self._in_frame = True
+            self._ending = False
             while self._tick - first < number and not self._ending and self._fault is None:
                 plan = FramePlan(self._tick, 1, 0, self._loop.remainder, self._rate)
                 self._loop._skip_ticks(1)
@@ -375,9 +383,13 @@ class GameLoop:
             left = number - (self._tick - first)
             if left:
                 self._abandoned += left
-        finally:
             self._in_frame = False
-            self._reconcile()
+        except BaseException:
+            self._in_frame = False
+            raise
+        finally:
+            if self._loop.tick > self._tick:  # the tick that raised; it is counted above
+                self._loop._take_back(self._loop.tick - self._tick)
         if self._stopped and not self._keep:
             self._fresh = True  # the tick that was stepped to is shown exactly
         return self._reported(self._account, first, abandoned, 0, regressed=False)
@@ -386,14 +398,17 @@ class GameLoop:
         if self._in_frame:
             raise self._not_now("frame")
         self._reconcile()
-        self._in_frame = True
-        self._regressed = self._ending = False
         try:
+            self._in_frame = True
+            self._regressed = self._ending = False
             if self._inbox:
                 self._read_inbox()
-            return self._advance(now, self._account, self._tick, self._abandoned, 0)
-        finally:
+            report = self._advance(now, self._account, self._tick, self._abandoned, 0)
             self._in_frame = False
+        except BaseException:
+            self._in_frame = False
+            raise
+        return report
 
     def _advance(
         self,
@@ -424,8 +439,9 @@ class GameLoop:
             self._verbs.pop(0)
             self._apply(verb.name, verb.argument, exact=True)
         self._baseline = False
+        report = self._reported(before, first, abandoned, dropped, regressed=self._regressed)
         self._busy = self._stopped or bool(self._verbs or self._timed) or self._run_tick is None
-        return self._reported(before, first, abandoned, dropped, regressed=self._regressed)
+        return report
 
     def _piece(
         self,
@@ -584,6 +600,11 @@ class GameLoop:
             self._loop._take_back(planned)
         elif planned < 0:
             self._loop._skip_ticks(-planned)
+        uncounted = self._tick - self._stats_from - self._stats.ticks
+        if uncounted > 0:
+            first = self._tick - uncounted
+            plan = FramePlan(first, uncounted, 0, self._loop.remainder, self._rate)
+            self._stats.absorb(plan)
 
     # Timed input and messages.
 
@@ -1035,7 +1056,7 @@ class GameLoop:
         self._apply_scale()
         self._tick = tick
         self._replace_loop(self._account[0], bank.numerator)
-        self._stats = FrameStats()
+        self._stats, self._stats_from = FrameStats(), tick
         self._begin_again(paused)
 
     def _begin_again(self, paused: bool) -> None:

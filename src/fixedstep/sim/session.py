@@ -245,14 +245,15 @@ class Session(GameLoop, Generic[W]):
         if given.rate is not None:
             self.set_rate(given.rate)
         self._reconcile()
-        self._in_frame = self._in_tick = True
-        self._replayed = given
         try:
+            self._in_frame = self._in_tick = True
+            self._replayed = given
             self._run_world_tick(self._step_at(self._tick))
             ran = self._fault is None
             if ran:
                 self._loop._skip_ticks(1)
                 self._tick += 1
+                self._stats_from += 1  # it is not counted in the statistics
                 self._fresh = False
         finally:
             self._in_frame = self._in_tick = self._changed = False
@@ -305,7 +306,7 @@ class Session(GameLoop, Generic[W]):
         self._sim_origin = (0, Fraction(0))
         self._plain_steps = self._tick_length is None
         self._replace_loop(self._account[0], self._loop._state()[4])
-        self._stats = type(self._stats)()
+        self._stats, self._stats_from = type(self._stats)(), 0
         self._begin_again(paused)
 
     def _replace_world(self, world: W) -> None:
