@@ -810,14 +810,14 @@ def test_a_mailbox_that_applies_twice_or_loses_is_found() -> None:
 
         def take_batch(self, is_current: Any = None) -> tuple[Completion, ...]:
             batch = super().take_batch(is_current)
-            return (*batch, batch[-1]) if len(batch) > 3 else batch
+            return (*batch, batch[-1]) if batch else batch
 
     class Losing(Mailbox):
         __slots__ = ()
 
         def take_batch(self, is_current: Any = None) -> tuple[Completion, ...]:
             batch = super().take_batch(is_current)
-            return batch[1:] if len(batch) > 3 else batch
+            return batch[1:]
 
     with pytest.raises(AssertionError, match="was applied twice"):
         under_load(Twice(capacity=64), seed=20, requests=5_000)

@@ -175,7 +175,7 @@ READERS = (
         (
             Fault(
                 "a row that is one field short",
-                "captures/presentmon.py",
+                "captures/table.py",
                 "if needed >= len(fields):",
                 "if needed > len(fields):",
             ),
