@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import importlib.util
 import subprocess
 import sys
 import time
@@ -27,6 +28,8 @@ from fixedstep.cli import main
 from fixedstep.cli.ball import BALL, CAPTION, HEIGHT, WIDTH, Ball, open_screen
 from fixedstep.host import ArcadeWindow, KeyEvent, PygameWindow, PygletWindow, monotonic
 from fixedstep.sim import Session
+
+from . import test_matrix as matrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -748,15 +751,10 @@ class Runner:
         return {"x": self.x, "presses": self.presses}
 
 
-def run_with_keys(toolkit: str, fps: int, shift: int = 0) -> tuple[int, int, int, int]:
-    """Two seconds in a window with keys at given times, and stalls that drop nothing."""
+def drive(toolkit: str, session: Session[Any], fps: int, end: int) -> None:
+    """Run a session in a toolkit's window up to a time, with stalls that drop nothing."""
     screen = open_screen(toolkit)
-    at = 7 * SECOND
-    session = Session(Runner, buttons=["jump"], budget=60, max_delta=None)
-    for ms in (110 + shift, 400, 433, 1_010, 1_777):
-        session.input.press("jump", at=at + ms * MS)
-        session.input.release("jump", at=at + (ms + 21) * MS)
-    session.frame(Timestamp(at))
+    at = session.last or 0
     frames = 0
 
     def clock() -> Timestamp:
@@ -766,7 +764,7 @@ def run_with_keys(toolkit: str, fps: int, shift: int = 0) -> tuple[int, int, int
         nonlocal at, frames
         frames += 1
         at += span + (300 * MS if frames in (fps // 3, fps) else 0)
-        if at >= 9 * SECOND + 500 * MS:
+        if at >= end - SECOND:
             window.close()
 
     window = getattr(importlib.import_module("fixedstep.host"), screen.kind)(
@@ -774,7 +772,19 @@ def run_with_keys(toolkit: str, fps: int, shift: int = 0) -> tuple[int, int, int
     )
     window.run()
     screen.leave()
-    session.frame(Timestamp(10 * SECOND))
+    assert frames > fps
+    session.frame(Timestamp(end))
+
+
+def run_with_keys(toolkit: str, fps: int, shift: int = 0) -> tuple[int, int, int, int]:
+    """Three seconds in a window with keys at given times."""
+    start = 7 * SECOND
+    session = Session(Runner, buttons=["jump"], budget=100, max_delta=None)
+    for ms in (110 + shift, 400, 433, 1_010, 1_777):
+        session.input.press("jump", at=start + ms * MS)
+        session.input.release("jump", at=start + (ms + 21) * MS)
+    session.frame(Timestamp(start))
+    drive(toolkit, session, fps, 10 * SECOND)
     world = session.world
     return session.tick, world.presses, world.x, session.stats.steps_dropped
 
@@ -785,3 +795,69 @@ def test_the_same_key_times_give_one_run_at_every_frame_rate(toolkit: str, desk:
     [(ticks, presses, _, dropped)] = runs
     assert (ticks, presses, dropped) == (180, 5, 0)
     assert run_with_keys(toolkit, 60, shift=20) not in runs, "the control: a tick later"
+
+
+@each_toolkit
+def test_the_strategy_game_is_one_run_in_every_window(
+    toolkit: str, desk: Desk, source: Path
+) -> None:
+    """Speeds 1, 5 and 20, a pause and an order, each at its time."""
+    path = source.parent / "examples" / "continuous_rts.py"
+    spec = importlib.util.spec_from_file_location("continuous_rts", path)
+    assert spec is not None
+    assert spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    runs = set()
+    for fps in (30, 60, 144):
+        session = Session(
+            example.World,
+            rate=Rate(1),
+            tick_length=example.MINUTE,
+            speeds=(0, 1, 5, 20),
+            max_delta=None,
+        )
+        session.post(3, at=500 * MS)
+        for ms, speed in ((1_000, 5), (3_100, 0), (4_000, 20)):
+            session.set_speed(speed, at=ms * MS)
+        session.frame(Timestamp(0))
+        drive(toolkit, session, fps, 9 * SECOND)
+        runs.add((session.tick, session.world.digest(), session.remainder))
+    [(minutes, _, _)] = runs
+    assert minutes == 1 + 10 + 100  # and half a minute: 1 s, 2.1 s at speed 5, 5 s at speed 20
+    assert session.world.obeyed == [example.Order(1, 3)]
+
+
+@each_toolkit
+@pytest.mark.parametrize(
+    ("game", "policy", "action"),
+    [
+        pytest.param(game, policy, action, id=f"{game}-{policy}-{action.__name__}")
+        for game in matrix.GAMES
+        for policy in ("keep", "forget")
+        for action in matrix.ACTIONS
+        if (game, action) not in matrix.WITHOUT_MEANING
+    ],
+)
+def test_a_cell_of_the_matrix_holds_in_a_real_window(
+    toolkit: str, game: str, policy: str, action: Any, desk: Desk, monkeypatch: Any
+) -> None:
+    opened: list[Any] = []
+
+    def window_of(cell: matrix.Cell) -> Any:
+        screen = open_screen(toolkit)
+        window = getattr(importlib.import_module("fixedstep.host"), screen.kind)(
+            cell.game,
+            lambda alpha: None,
+            clock=lambda: Timestamp(cell.at),
+            sleep=lambda span: None,
+            **screen.options,
+        )
+        opened.append(window)
+        return window
+
+    monkeypatch.setattr(matrix, "window_of", window_of)
+    matrix.test_a_cell_keeps_its_account(game, "window", policy, action)
+    for window in opened:
+        window.close()
+        window.run_frame()
