@@ -26,7 +26,7 @@ import pytest
 import fixedstep
 from fixedstep import Rate, StateHash, StepBudget, Timestamp, Timestep
 from fixedstep import reference as reference_core
-from fixedstep.cli import main
+from fixedstep.cli import _COMMANDS, main
 from fixedstep.cli.demo import Demo, World
 from fixedstep.cli.layout import decimal, milliseconds, pairs, printable, table
 from fixedstep.cli.verify import Verification
@@ -864,3 +864,11 @@ def test_columns_are_as_wide_as_their_widest_cell() -> None:
     rows: Sequence[Sequence[str]] = [("", "n"), ("one", "123"), ("three", "")]
     assert table(rows) == "         n\none    123\nthree"
     assert milliseconds(1) == "0.000001 ms"
+
+
+@pytest.mark.parametrize("command", [command.__name__.rpartition(".")[2] for command in _COMMANDS])
+def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    assert f"usage: fixedstep {command}" in capsys.readouterr().out

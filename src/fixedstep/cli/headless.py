@@ -57,7 +57,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=_number(0, _U64, "seed", "the world's count"),
         metavar="N",
-        help="the --headless world counts by 1 + N % 7 (default 0)",
+        help="the --headless world counts by 1 + N %% 7 (default 0)",
     )
     parser.add_argument(
         "--dump-stats",
