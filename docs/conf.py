@@ -9,7 +9,7 @@ The pages are documents first. They read as they are in a text editor and on a c
 only Sphinx understands stays in docs/reference and in docs/index.md. Their examples are run by
 tests/test_docs.py and not from here: a reader without Sphinx should be able to run them as well.
 
-It refuses to fetch anything: no inventory, no font, no script from elsewhere. A site that builds
+It fetches nothing: no inventory, no font, no script from elsewhere. A site that builds
 only while somebody else's server answers is a gate that fails for no reason.
 """
 
