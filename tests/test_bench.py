@@ -94,9 +94,22 @@ def test_loops_that_differ_beside_busy_threads_are_found(
     class Idle:
         tick = bank = 0
 
-    monkeypatch.setattr(latency, "native_through_cffi", lambda start: (Idle, lambda now: None))
+    monkeypatch.setattr(
+        latency, "native_through_cffi", lambda core, start: (Idle, lambda now: None)
+    )
     with pytest.raises(WrongWorkError, match="loops differ"):
         latency.latencies(BRIEF)
+
+
+def test_the_latency_of_the_lib_is_left_out_where_cffi_is_missing(
+    native: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert native
+    monkeypatch.setitem(sys.modules, "fixedstep._core", None)
+    sample = latency.latencies(BRIEF)
+    assert set(sample.absent) == {"cffi lib"}
+    assert "native, 2 busy, max" in sample.values
+    assert not [name for name in sample.values if name.startswith("cffi lib")]
 
 
 def test_sides_are_played_in_turns_and_the_warm_up_is_dropped() -> None:

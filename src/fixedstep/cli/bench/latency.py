@@ -31,9 +31,16 @@ BUDGET = StepBudget(3)
 Call = Callable[[Timestamp], Any]
 
 
-def native_through_cffi(start: int) -> tuple[Any, Call]:
+def _plain_functions() -> tuple[Any, str]:
+    """The C core as cffi binds it and an empty text, or None and why it cannot be had."""
+    try:
+        return import_module("fixedstep._core"), ""
+    except ImportError as error:
+        return None, str(error)
+
+
+def native_through_cffi(core: Any, start: int) -> tuple[Any, Call]:
     """A plain struct of the core, and its begin_frame as cffi binds it."""
-    core = import_module("fixedstep._core")
     numbers = {"scale": 1, "unit": STEP.nanos, "last": start, "budget": BUDGET.steps, "started": 1}
     numbers |= {"rate_scale": 1, "rate_unit": STEP.nanos}
     loop = core.ffi.new("fs_loop *", numbers)
@@ -78,23 +85,24 @@ def latencies(effort: Effort) -> Sample:
     native, reason = cores.native_core()
     if native is None:
         return Sample({}, {"native": reason, "cffi lib": reason})
+    plain, reason = _plain_functions()
     values: dict[str, list[float]] = {}
     for busy in BUSY:
         with busy_threads(busy):
-            frames = _frames(native.FrameLoop, effort.paced)
+            frames = _frames(native.FrameLoop, plain, effort.paced)
         for name, times in frames.items():
             ordered = sorted(times)
             label = f"{name}, {busy} busy,"
             values[f"{label} p50"] = [_percentile(ordered, 50)]
             values[f"{label} p99"] = [_percentile(ordered, 99)]
             values[f"{label} max"] = [float(ordered[-1])]
-    return Sample(values, {})
+    return Sample(values, {"cffi lib": reason} if plain is None else {})
 
 
-def _frames(native_loop: type[reference.FrameLoop], count: int) -> dict[str, list[int]]:
+def _frames(native_loop: type[reference.FrameLoop], core: Any, count: int) -> dict[str, list[int]]:
     start = Timestamp(time.perf_counter_ns())
     fast, slow = native_loop(STEP, BUDGET, start), reference.FrameLoop(STEP, BUDGET, start)
-    struct, through_cffi = native_through_cffi(start)
+    struct, through_cffi = native_through_cffi(core, start) if core is not None else (None, None)
     pair: list[tuple[list[int], Call]] = [([], fast.begin_frame), ([], slow.begin_frame)]
     plain: list[int] = []
     deadline = int(start)
@@ -103,9 +111,14 @@ def _frames(native_loop: type[reference.FrameLoop], count: int) -> dict[str, lis
         while (left := deadline - time.perf_counter_ns()) > 0:
             time.sleep(left / 10**9)
         now = Timestamp(time.perf_counter_ns())
-        for times, call in pair if frame % 2 else reversed(pair):
-            times.append(_timed(call, now))
-        plain.append(_timed(through_cffi, now))
-    if not fast.tick == slow.tick == struct.tick >= count // 2 or fast.remainder != struct.bank:
-        raise WrongWorkError(f"loops differ: {fast.tick}, {slow.tick}, {struct.tick} ticks")
-    return {"native": pair[0][0], "reference": pair[1][0], "cffi lib": plain}
+        for taken, call in pair if frame % 2 else reversed(pair):
+            taken.append(_timed(call, now))
+        if through_cffi is not None:
+            plain.append(_timed(through_cffi, now))
+    ended = [(loop.tick, loop.remainder) for loop in (fast, slow)]
+    if struct is not None:
+        ended.append((struct.tick, struct.bank))
+    if len(set(ended)) != 1 or fast.tick < count // 2:
+        raise WrongWorkError(f"loops differ in tick and remainder: {ended}")
+    times = {"native": pair[0][0], "reference": pair[1][0]}
+    return times | {"cffi lib": plain} if struct is not None else times
