@@ -247,6 +247,26 @@ def test_three_hundred_frames_a_stall_a_resize_and_a_close(toolkit: str, desk: D
     assert f"dropped {seen['dropped']};" in play.said[-1]
 
 
+@pytest.mark.parametrize("toolkit", ["pyglet"])
+def test_a_closed_window_goes_away_though_events_of_another_wait(toolkit: str, desk: Desk) -> None:
+    pyglet = importlib.import_module(toolkit)
+    below = pyglet.window.Window(300, 300, caption="below", vsync=False)
+    below.set_location(0, 0)
+    for _ in range(8):  # in some, the events of the one below come too late to be in the way
+        above = pyglet.window.Window(200, 100, caption=CAPTION, vsync=False)
+        above.set_location(20, 20)
+        window = PygletWindow(lambda: None, window=above, rate=Rate(20))
+        for _ in range(3):
+            assert window.run_frame()
+            below.dispatch_events()
+            time.sleep(0.02)
+        assert desk.find() is not None
+        window.close()
+        assert not window.run_frame()
+        assert gone(desk), "the window is still there"
+    below.close()
+
+
 @each_toolkit
 def test_a_tick_has_many_pictures_with_interpolation_and_one_without(
     toolkit: str, desk: Desk

@@ -115,8 +115,9 @@ class PygletWindow(Window):
     def _close(self) -> None:
         display = self._window.display
         self._window.close()
-        if hasattr(display, "poll"):  # on X, the request would wait for the next one
-            display.poll()
+        if hasattr(display, "select"):
+            # On X, the request waits in a buffer, which is sent once no event is left to read.
+            display.select()
 
     def _on_close(self) -> bool:
         self.close()
