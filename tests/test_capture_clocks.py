@@ -145,6 +145,15 @@ def test_a_clock_of_other_ticks_is_measured(made: Callable[..., Capture]) -> Non
     assert abs(stream.gaps.total - 1000 * sum(LONG[20:23])) < 100_000
 
 
+def test_a_clock_with_an_absurd_power_costs_no_time(made: Callable[..., Capture]) -> None:
+    """Ten digits of exponent are a power of ten that would take hours to write out."""
+    text = presentmon("MsBetweenPresents", "QPCTime", LONG)
+    lines = [line.split(",") for line in text.splitlines()]
+    lines[2][4] = "1e9999999999"
+    (stream,) = made("\n".join(map(",".join, lines)) + "\n").streams
+    assert len(stream.frame_times) == len(LONG) - 1
+
+
 def test_frame_times_that_are_longer_than_the_clock_says_are_told(
     made: Callable[..., Capture],
 ) -> None:

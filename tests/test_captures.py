@@ -259,6 +259,12 @@ def test_a_plain_column_is_read_in_the_unit_that_is_told(unit: str, deltas: list
     assert list(capture.streams[0].frame_times) == deltas
 
 
+def test_the_numbers_of_a_plain_column_may_stand_in_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "quoted.txt"
+    path.write_bytes(b'"frame time"\n"16.7"\r\n 8.3 \n"100"\n')
+    assert list(read(path, "ms").streams[0].frame_times) == [16_700_000, 8_300_000, 100_000_000]
+
+
 def test_a_plain_column_without_a_unit_is_refused(made: Callable[[bytes], Capture]) -> None:
     with pytest.raises(CaptureError, match="say which unit they are in"):
         made(b"16.7\n16.6\n")

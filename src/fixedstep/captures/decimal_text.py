@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
+from fractions import Fraction
 from functools import lru_cache
 from itertools import repeat
 from operator import mul
@@ -44,6 +45,20 @@ def is_number(text: str) -> bool:
     (True, True, False, False)
     """
     return _NUMBER.fullmatch(text) is not None
+
+
+def fraction(text: str) -> Fraction | None:
+    """Decimal text as an exact fraction; None for what is no number, and for one that no capture
+    holds: of 40 characters and more, or with an exponent of more than two digits, whose power of
+    ten would take minutes to write out.
+
+    >>> fraction("16.7"), fraction("1e-3"), fraction("1e999999999"), fraction("fps")
+    (Fraction(167, 10), Fraction(1, 1000), None, None)
+    """
+    exponent = text.lower().partition("e")[2].lstrip("+-")
+    if len(text) >= 40 or len(exponent) > 2 or not is_number(text):
+        return None
+    return Fraction(text)
 
 
 def nanoseconds(text: str, unit: str = "ms") -> int:

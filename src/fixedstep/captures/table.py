@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from .collector import Collector, quoted
 from .decimal_text import (
     decimals,
-    is_number,
+    fraction,
     last_digit,
     many_nanoseconds,
     nanoseconds,
@@ -114,6 +114,8 @@ class Table:
             text = line.text.strip()
             if text.lower().startswith("sep=") and not separator:
                 separator = line.text.strip("\r\n \"'")[4:5] or "\t"
+                if separator in '\0\r"':
+                    self.refuse(f"names {separator!r} as the separator; use a comma", line.number)
             elif text and not text.startswith("//"):
                 separator = separator or separator_of(line.text)
                 names = [name.strip() for name in self.source.fields(line, separator)]
@@ -380,8 +382,9 @@ class Table:
                 field.replace(",", ".") if layout.separator != "," else field
                 for field in (fields[layout.clock], *(fields[index] for index in layout.times))
             ]
-            if all(is_number(value) and len(value) < 40 for value in values):
-                clock, *times = map(Fraction, values)
+            numbers = [number for number in map(fraction, values) if number is not None]
+            if len(numbers) == len(values):
+                clock, *times = numbers
                 rows.setdefault(self._key_of(fields), []).append((clock, sum(times, Fraction(0))))
         self._names.clear()
         ratios = []
