@@ -13,8 +13,8 @@ The last one exists for the minute between an edit and an install. Without it th
 the package comes from ``src``, since a module that was never packaged would pass there.
 
 One kind of test is the other way round. Tests with the marker ``toolkit`` open windows: they need
-an X display and packages that the library does without, so they are left out, and counted as
-deselected, unless they are asked for:
+an X display and packages that the library does without, so they are left out (pytest counts them as
+deselected, where it runs in one process), unless they are asked for:
 
     --toolkit=pygame   open the windows of that toolkit (or pyglet, arcade; again for more than one)
 
