@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fixedstep import Nanos, Rate, StateHash, Timestamp
 from fixedstep.sim import Session, Tick, TickInput, progress
-from fixedstep.testing import FrameProfile, assert_fps_invariant, frame_profile
+from fixedstep.testing import FrameProfile, assert_fps_invariant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ MINUTE = 60 * 10**9
 SPEEDS = (0, 1, 5, 20)
 
 MACHINES = tuple(
-    frame_profile([milliseconds * MILLISECOND for milliseconds in pattern])
+    FrameProfile([milliseconds * MILLISECOND for milliseconds in pattern])
     for pattern in ((16, 17), (33, 34), (40, 41), (6, 7, 7))
 )
 MARCH_MINUTES = 1_080

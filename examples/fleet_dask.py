@@ -19,7 +19,7 @@ import dask.bag
 from dask.distributed import Client
 
 from fixedstep import FrameTiming
-from fixedstep.captures import AnalysisSettings, analyze, histogram, merged
+from fixedstep.captures import AnalysisSettings, analyze, histogram, merge_histograms
 
 SETTINGS = AnalysisSettings(histogram=True)
 
@@ -47,7 +47,7 @@ def part(results: Any) -> list[dict[str, Any]]:
             "refused": [result["error"] for result in results if "error" in result],
             "steps": sum(plan["steps"] for stream in streams for plan in stream["schedules"]),
             "dropped": sum(plan["dropped"] for stream in streams for plan in stream["schedules"]),
-            "histogram": histogram(merged(stream["histogram"] for stream in streams)),
+            "histogram": histogram(merge_histograms(stream["histogram"] for stream in streams)),
         }
     ]
 
@@ -63,7 +63,7 @@ def analyze_fleet(
         refused=sorted(error for some in parts for error in some["refused"]),
         steps=sum(some["steps"] for some in parts),
         dropped=sum(some["dropped"] for some in parts),
-        frame_times=merged(some["histogram"] for some in parts),
+        frame_times=merge_histograms(some["histogram"] for some in parts),
     )
 
 

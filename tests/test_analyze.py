@@ -33,7 +33,7 @@ from fixedstep.captures import (
     Stream,
     analyze,
     histogram,
-    merged,
+    merge_histograms,
 )
 from fixedstep.captures import capture as capture_module
 from fixedstep.captures import read as read_capture
@@ -210,11 +210,14 @@ def test_merged_histograms_equal_one_that_recorded_every_frame(parts: list[list[
         for delta in part:
             every.record(Nanos(delta), True)
     histograms = [figures_of(part, histogram=True)["histogram"] for part in parts]
-    assert merged(histograms) == every
+    assert merge_histograms(histograms) == every
     half = len(parts) // 2
-    nested = [histogram(merged(histograms[:half])), histogram(merged(histograms[half:]))]
-    assert merged(nested) == every
-    assert merged(json.loads(json.dumps(histograms))) == every
+    nested = [
+        histogram(merge_histograms(histograms[:half])),
+        histogram(merge_histograms(histograms[half:])),
+    ]
+    assert merge_histograms(nested) == every
+    assert merge_histograms(json.loads(json.dumps(histograms))) == every
 
 
 def test_a_frame_that_a_rate_cannot_count_is_an_error_and_no_wrong_sum(tmp_path: Path) -> None:

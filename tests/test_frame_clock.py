@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from fixedstep import FrameLoop, Nanos, Rate, StepBudget, Timestamp, Timestep
 from fixedstep.sim import FrameClock, FrameSample
-from fixedstep.testing import frame_traces, hostile_timestamps
+from fixedstep.testing import frame_timestamps, hostile_timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -477,7 +477,7 @@ def test_every_nanosecond_is_accepted_clamped_or_excluded(
 
 
 @given(
-    nows=frame_traces(max_delta=Nanos(10 * SECOND)),
+    nows=frame_timestamps(max_delta=Nanos(10 * SECOND)),
     resets=resets,
     cap=st.sampled_from([0, 1, 20 * MS, 250 * MS, 100 * SECOND]),
     timestep=st.sampled_from(

@@ -26,7 +26,7 @@ from fixedstep.sim import (
     FrameClock,
     TickInput,
 )
-from fixedstep.testing import FrameProfile, frame_profile
+from fixedstep.testing import FrameProfile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,7 +71,7 @@ MAKERS: dict[str, Callable[[Core], Any]] = {
     "sim.ActionState": lambda core: ActionState(True, -3, 2, 1, False),
     "sim.TickInput": lambda core: TickInput({"jump": PRESS, "move": ActionState(axis=5)}),
     "sim.FrameClock": _frame_clock,
-    "testing.FrameProfile": lambda core: FrameProfile("two", [1, 2]),
+    "testing.FrameProfile": lambda core: FrameProfile([1, 2], "two"),
 }
 WRONG: list[Any] = [-1, 2**64, 2**200, 1.5, None, "5", b"", [], (), {}, {"a": 1}, object, [None]]
 every_kind = pytest.mark.parametrize("kind", MAKERS)
@@ -347,7 +347,7 @@ def test_a_value_cannot_be_subclassed(reference: Core, kind: str) -> None:
 def test_a_changed_value_is_made_with_replace_and_matched_by_its_attributes() -> None:
     assert Rate(60).__replace__(denominator=7) == Rate(60, 7)
     assert Cadence(4, 3).__replace__(phase=1) == Cadence(4, 1)
-    assert frame_profile([7, 8]).__replace__(name="mine") == FrameProfile("mine", [7, 8])
+    assert FrameProfile([7, 8]).__replace__(name="mine") == FrameProfile([7, 8], "mine")
     with pytest.raises(ValueError, match="at least 1, not 0"):
         Timestep(5).__replace__(nanos=0)
     with pytest.raises(TypeError, match="steps"):

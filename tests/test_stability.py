@@ -245,7 +245,7 @@ def objects(core: Core) -> list[Any]:
         StepBudget(4),
         Deadline(5),
         Cadence(4, 3),
-        FrameProfile("two", [1, 2]),
+        FrameProfile([1, 2], "two"),
     ]
 
 

@@ -10,7 +10,7 @@ No file here reads a clock.
 
 from __future__ import annotations
 
-from .analysis import AnalysisSettings, analyze, histogram, merged
+from .analysis import AnalysisSettings, analyze, histogram, merge_histograms
 from .capture import Capture, CaptureError, Gap, Gaps, Stream
 from .formats import read
 
@@ -23,6 +23,6 @@ __all__ = [
     "Stream",
     "analyze",
     "histogram",
-    "merged",
+    "merge_histograms",
     "read",
 ]

@@ -396,7 +396,7 @@ def _histogram(stream: Stream) -> dict[str, Any]:
 
 
 def histogram(timing: FrameTiming) -> dict[str, Any]:
-    """A `FrameTiming` as plain values, which `merged` takes: the way from a process to another.
+    """A `FrameTiming` as plain values, which another process gives to `merge_histograms`.
 
     >>> histogram(FrameTiming())
     {'frames': 0, 'skipped': 0, 'min_ns': 0, 'max_ns': 0, 'sum_ns': 0, 'buckets': []}
@@ -414,11 +414,11 @@ def histogram(timing: FrameTiming) -> dict[str, Any]:
     }
 
 
-def merged(histograms: Iterable[dict[str, Any]]) -> FrameTiming:
+def merge_histograms(histograms: Iterable[dict[str, Any]]) -> FrameTiming:
     """Histograms as one `FrameTiming`, equal to one that recorded all the frames itself.
 
     >>> one = {"frames": 1, "min_ns": 7, "max_ns": 7, "sum_ns": 7, "buckets": [[7, 1]]}
-    >>> merged([one, one]).sum
+    >>> merge_histograms([one, one]).sum
     14
     """
     buckets: Counter[int] = Counter()
@@ -427,7 +427,7 @@ def merged(histograms: Iterable[dict[str, Any]]) -> FrameTiming:
     for histogram in histograms:
         if not histogram["frames"]:
             continue
-        left_out = histogram.get("skipped", 0)
+        left_out = histogram["skipped"]
         skipped += left_out
         drawn += histogram["frames"] - left_out
         total += histogram["sum_ns"]

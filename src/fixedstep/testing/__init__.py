@@ -16,22 +16,21 @@ They name the first tick and the path of the first value that differs, and fail 
 compared nothing: a run without a tick, a state that never changes, or patterns that came to the
 same number of frames.
 
-`frame_profile` makes further patterns. `hostile_timestamps` and `frame_traces` are strategies for
-hypothesis, which is imported when they are called and not before.
+`FrameProfile` makes further patterns. `hostile_timestamps` and `frame_timestamps` are strategies
+for hypothesis, which is imported when they are called and not before.
 """
 
 from .invariance import assert_deterministic, assert_fps_invariant
-from .profiles import PROFILES, FrameProfile, frame_profile
+from .profiles import DEFAULT_PROFILES, FrameProfile
 from .rollback import assert_rollback_safe
-from .strategies import frame_traces, hostile_timestamps
+from .strategies import frame_timestamps, hostile_timestamps
 
 __all__ = [
-    "PROFILES",
+    "DEFAULT_PROFILES",
     "FrameProfile",
     "assert_deterministic",
     "assert_fps_invariant",
     "assert_rollback_safe",
-    "frame_profile",
-    "frame_traces",
+    "frame_timestamps",
     "hostile_timestamps",
 ]

@@ -26,7 +26,7 @@ from ..sim.game_loop import GameLoop
 from ..time import ORIGIN, Nanos, Step, Timestamp
 from ._processes import Process, compare, job_of
 from ._states import Table, difference, digest_of, table_of
-from .profiles import PROFILES, FrameProfile
+from .profiles import DEFAULT_PROFILES, FrameProfile
 
 State: TypeAlias = Any
 
@@ -52,7 +52,7 @@ Key: TypeAlias = tuple[Any, ...]
 
 def assert_fps_invariant(
     run: Callable[[FrameProfile], Iterable[State]] | Callable[[], GameLoop],
-    profiles: Iterable[FrameProfile] = PROFILES,
+    profiles: Iterable[FrameProfile] = DEFAULT_PROFILES,
     *,
     keys: Iterable[Key] = (),
     duration: Nanos = _TWO_SECONDS,
@@ -129,7 +129,7 @@ def assert_fps_invariant(
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise ValueError(
             f"profiles must have different names, and {twice[0]!r} is there twice; "
-            "frame_profile(..., name=...) names one"
+            "FrameProfile(..., name=...) names one"
         )
     own_loop = len(signature(run).parameters) > 0
     if own_loop and (keys or state is not None):

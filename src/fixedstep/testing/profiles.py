@@ -3,7 +3,7 @@
 They stand for displays and for trouble: 60, 30 and 24 frames a second as a clock in milliseconds
 shows them, a thousand, 144 on its exact grid, and one that jitters and stalls. A profile is data
 and the same in every run: a random one would find a fault on Tuesday and not on Wednesday.
-(`fixedstep.testing.frame_traces` is the random kind, and hypothesis keeps what it found.)
+(`fixedstep.testing.frame_timestamps` is the random kind, and hypothesis keeps what it found.)
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from ..time import ORIGIN, Nanos, Timestamp
 _SECOND = 10**9
 _MILLISECOND = 10**6
 _HIGHEST_HZ = 10**6
+_PATTERN_FIX = "FrameProfile([16_000_000, 17_000_000]) is 16 ms and 17 ms in turn"
 
 
 @final
 class FrameProfile(Value, kind="testing.FrameProfile"):
     """A name and a pattern of frame durations in nanoseconds, which repeats.
 
-    >>> profile = FrameProfile("16/17 ms", [16_000_000, 17_000_000])
+    >>> profile = FrameProfile([16_000_000, 17_000_000])
     >>> list(profile.timestamps(Nanos(60_000_000)))
     [16000000, 33000000, 49000000, 60000000]
 
@@ -35,20 +36,43 @@ class FrameProfile(Value, kind="testing.FrameProfile"):
     """
 
     __slots__ = ("_name", "_pattern", "_seen")
-    __match_args__ = ("name", "pattern")
-    _name: str
+    __match_args__ = ("pattern", "name")
     _pattern: tuple[Nanos, ...]
+    _name: str
     _seen: Callable[[Timestamp], object]
 
-    def __new__(cls, name: str, pattern: Iterable[SupportsIndex]) -> FrameProfile:
-        """From checked durations."""
+    def __new__(cls, pattern: Iterable[SupportsIndex], name: str | None = None) -> FrameProfile:
+        """From checked durations. Without a name, it is called by what it is."""
         frames = tuple(
             Nanos(positive(frame, f"pattern[{i}]", "a whole number of nanoseconds", _PATTERN_FIX))
             for i, frame in enumerate(pattern)
         )
         if not frames:
             raise ValueError(f"pattern must hold at least one frame; {_PATTERN_FIX}")
-        return cls._made(_name=str(name), _pattern=frames, _seen=_unseen)
+        label = _label(frames) if name is None else str(name)
+        return cls._made(_pattern=frames, _name=label, _seen=_unseen)
+
+    @classmethod
+    def at_hz(cls, hz: SupportsIndex, name: str | None = None) -> FrameProfile:
+        """A profile of ``hz`` frames a second (1 .. 10**6).
+
+        Frame ``k`` ends at ``floor(k * 10**9 / hz)``, so a second has exactly that many frames.
+
+        >>> FrameProfile.at_hz(3)
+        FrameProfile((333333333, 333333333, 333333334), '3 Hz')
+
+        Raises what the constructor raises.
+        """
+        rate = positive(
+            hz,
+            "hz",
+            "a whole number of frames a second",
+            "FrameProfile.at_hz(144) is 144 frames a second",
+            high=_HIGHEST_HZ,
+        )
+        frames = range(rate // gcd(rate, _SECOND))  # the grid repeats after these
+        ends = [k * _SECOND // rate for k in (*frames, len(frames))]
+        return cls((ends[k + 1] - ends[k] for k in frames), f"{rate} Hz" if name is None else name)
 
     def _watched(self, seen: Callable[[Timestamp], object]) -> FrameProfile:
         """An equal profile that calls ``seen`` with each timestamp it gives."""
@@ -71,7 +95,7 @@ class FrameProfile(Value, kind="testing.FrameProfile"):
         at ``start + duration`` under every profile, so what happens there (a click, a change of
         speed) happens at the same moment in all of them.
 
-        >>> list(frame_profile([40]).timestamps(Nanos(100), start=Timestamp(1_000)))
+        >>> list(FrameProfile([40]).timestamps(Nanos(100), start=Timestamp(1_000)))
         [1040, 1080, 1100]
 
         Raises TypeError and OverflowError at the call, also for an end beyond 2**64 - 1.
@@ -97,43 +121,7 @@ def _unseen(now: Timestamp) -> None:
     pass
 
 
-_PATTERN_FIX = "frame_profile([16_000_000, 17_000_000]) is 16 ms and 17 ms in turn"
-
-
-def frame_profile(
-    pattern: Iterable[SupportsIndex] | None = None,
-    *,
-    hz: SupportsIndex | None = None,
-    name: str | None = None,
-) -> FrameProfile:
-    """A profile from durations in nanoseconds, or from a number of frames a second.
-
-    With ``hz`` (1 .. 10**6) frame ``k`` ends at ``floor(k * 10**9 / hz)``, so that a second has
-    exactly that many frames. Without a name, it is called by what it is.
-
-    >>> frame_profile([16_000_000, 17_000_000]).name, frame_profile([7, 8]).name
-    ('16/17 ms', '7/8 ns')
-    >>> frame_profile(hz=3)
-    FrameProfile('3 Hz', (333333333, 333333333, 333333334))
-
-    Raises TypeError unless exactly one of the two is given, and what `FrameProfile` raises.
-    """
-    if (pattern is None) == (hz is None):
-        raise TypeError(f"give a pattern or hz, and not both; {_PATTERN_FIX}, hz=144 is 144 Hz")
-    if hz is not None:
-        rate = positive(
-            hz, "hz", "a whole number of frames a second", "hz=144 is 144 Hz", high=_HIGHEST_HZ
-        )
-        frames = range(rate // gcd(rate, _SECOND))  # the grid repeats after these
-        ends = [k * _SECOND // rate for k in (*frames, len(frames))]
-        return FrameProfile(
-            f"{rate} Hz" if name is None else name, [ends[k + 1] - ends[k] for k in frames]
-        )
-    profile = FrameProfile("" if name is None else name, () if pattern is None else pattern)
-    return profile if name is not None else FrameProfile(_called(profile.pattern), profile.pattern)
-
-
-def _called(pattern: tuple[Nanos, ...]) -> str:
+def _label(pattern: tuple[Nanos, ...]) -> str:
     if all(frame % _MILLISECOND == 0 for frame in pattern):
         return f"{'/'.join(str(frame // _MILLISECOND) for frame in pattern)} ms"
     return f"{'/'.join(map(str, pattern))} ns"
@@ -142,13 +130,13 @@ def _called(pattern: tuple[Nanos, ...]) -> str:
 #: What `assert_fps_invariant` runs under. No frame is longer than 70 ms, which is five steps at 60
 #: Hz. A stall that is longer than a schedule's budget drops steps, and a run that dropped steps
 #: differs from one that did not: rightly, but that is not what these profiles are there to find.
-PROFILES = (
-    frame_profile([16_000_000, 17_000_000]),
-    frame_profile([33_000_000, 34_000_000]),
-    frame_profile([40_000_000, 41_000_000]),
-    frame_profile([1_000_000]),
-    frame_profile(hz=144),
-    frame_profile(
+DEFAULT_PROFILES = (
+    FrameProfile([16_000_000, 17_000_000]),
+    FrameProfile([33_000_000, 34_000_000]),
+    FrameProfile([40_000_000, 41_000_000]),
+    FrameProfile([1_000_000]),
+    FrameProfile.at_hz(144),
+    FrameProfile(
         [
             *(16_412_907, 16_954_221, 3_107_556, 30_218_410, 16_667_002, 15_003_811, 70_000_000),
             *(8_333_333, 8_333_334, 24_999_999, 1, 33_481_276, 16_700_113, 70_000_000, 11_009_887),

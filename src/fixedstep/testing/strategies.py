@@ -66,7 +66,7 @@ def _followed(steps: list[tuple[bool, int]]) -> list[Timestamp]:
     return nows
 
 
-def frame_traces(
+def frame_timestamps(
     *, max_frames: int = 50, max_delta: Nanos = LONGEST_FRAME
 ) -> SearchStrategy[list[Timestamp]]:
     """Lists of 1 to ``max_frames`` timestamps as a healthy machine gives them, for whole games.
@@ -77,7 +77,7 @@ def frame_traces(
 
     >>> from fixedstep import FrameLoop, StepBudget
     >>> from hypothesis import given
-    >>> @given(nows=frame_traces())
+    >>> @given(nows=frame_timestamps())
     ... def test_a_budget_of_16_is_enough_for_a_healthy_machine(nows):
     ...     loop = FrameLoop(budget=StepBudget(16), start=nows[0])
     ...     assert all(loop.begin_frame(now).dropped == 0 for now in nows)
