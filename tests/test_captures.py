@@ -630,8 +630,8 @@ def test_a_gzip_file_that_unfolds_a_thousandfold_is_refused_in_little_memory(
 def test_a_file_of_four_times_the_length_takes_no_more_memory(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With blocks of ten thousand frames instead of sixty thousand, to be quick."""
-    monkeypatch.setattr(capture_module, "BLOCK", 10_000)
+    """With blocks of five thousand frames instead of sixty thousand, to be quick."""
+    monkeypatch.setattr(capture_module, "BLOCK", 5_000)
     monkeypatch.setattr(capture_module, "_MERGED_AT_ONCE", 10)
     path = tmp_path / "long"
 
@@ -657,10 +657,10 @@ def test_a_file_of_four_times_the_length_takes_no_more_memory(
 
         return peak(reading)
 
-    measured(20_000)  # what is made once, is
-    short, long = measured(50_000), measured(200_000)
+    measured(10_000)  # what is made once, is
+    short, long = measured(25_000), measured(100_000)
     # A merged run has a generator and a small buffer; a frame time kept would have 8 bytes.
-    assert long - short < 3 * (200_000 - 50_000)
+    assert long - short < 3 * (100_000 - 25_000)
 
 
 JSON = st.recursive(
