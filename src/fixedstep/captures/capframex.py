@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING
 from .._arguments import U64_MAX, shown
 from .capture import FrameTimes
 from .collector import Collector
-from .decimal_text import decimals, last_digit, many_nanoseconds, nanoseconds
+from .decimal_text import (
+    array_nanoseconds,
+    decimals,
+    last_digit,
+    many_nanoseconds,
+    nanoseconds,
+)
 from .json_stream import Cursor, Number
 from .limits import LONGEST_NAME, MOST_FRAMES
 
@@ -91,12 +97,16 @@ class Runs:
         unit = _UNIT[column]
         found = FrameTimes()
         most = 0
-        for values in self._cursor.numbers():
-            many = many_nanoseconds([values], unit) if isinstance(values, list) else None
+        for piece in self._cursor.numbers():
+            plain = isinstance(piece, str)
+            many = array_nanoseconds(piece, unit) if isinstance(piece, str) else None
+            if many is None:
+                values = [text.strip() for text in piece.split(",")] if plain else piece
+                many = many_nanoseconds([values], unit) if plain else None
             if many is None:
                 at = len(found)
                 one_by_one = [
-                    self._one(column, at + index, value, isinstance(values, list))
+                    self._one(column, at + index, value, plain)
                     for index, value in enumerate(values)
                 ]
                 many = one_by_one, max(decimals(str(value)) for value in values)

@@ -8,12 +8,13 @@ and which one was meant cannot be known.
 
 from __future__ import annotations
 
+import json
 import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
 from itertools import repeat
-from operator import mul
+from operator import mul, sub
 from typing import TYPE_CHECKING
 
 from .._arguments import U64_MAX
@@ -35,6 +36,9 @@ _NAMES = {
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WIDE = Context(prec=80)
 _EXACT = Context(prec=30, rounding=ROUND_HALF_EVEN, traps=[InvalidOperation])
+#: Digits as zeros: what is left of a number is its shape.
+_SHAPED = bytes.maketrans(b"123456789", b"000000000")
+_PLAIN_SHAPE = re.compile(rb"[ \t\r\n]*(0+)(?:\.(0+))?[ \t\r\n]*")
 _RANGE = "is out of range: a frame takes at most 2**64 - 1 nanoseconds, which is 584 years"
 
 
@@ -195,3 +199,66 @@ def many_nanoseconds(columns: Sequence[Sequence[str]], unit: str) -> tuple[list[
     scaled = map(_WIDE.multiply, map(Decimal, texts), repeat(Decimal((0, (1,), places))))
     rounded = list(map(round, scaled))
     return (rounded, most) if max(rounded) <= U64_MAX else None
+
+
+class _Shapes(dict[bytes, int]):
+    """How many decimals a shape has; ValueError for that of anything but a number of at most 19
+    digits, with a point between two of them at most. A file has a few."""
+
+    def __missing__(self, shape: bytes) -> int:
+        match = _PLAIN_SHAPE.fullmatch(shape)
+        whole, part = match.groups(b"") if match else (b"", b"")
+        if not 0 < len(whole + part) < 20:
+            raise ValueError("no plain number")
+        if len(self) == 1024:  # of numbers with blanks around them
+            self.clear()
+        if len(shape) < 64:
+            self[shape] = len(part)
+        return len(part)
+
+
+_DECIMALS = _Shapes()
+
+
+def array_nanoseconds(text: str, unit: str) -> tuple[list[int], int] | None:
+    """What `many_nanoseconds` gives for numbers with commas between them, in less time. None for
+    more kinds of text, such as exponents and signs.
+
+    >>> array_nanoseconds("16.811, 0.5, 17", "ms")
+    ([16811000, 500000, 17000000], 3)
+    >>> array_nanoseconds("16.811, 1e1", "ms") is None
+    True
+    """
+    places = UNITS[unit]
+    shapes = text.encode().translate(_SHAPED).split(b",")
+    try:
+        parts = list(map(_DECIMALS.__getitem__, shapes))
+    except ValueError:
+        return None
+    digits = text.replace(".", "")
+    try:
+        # Half the time of int(), but zeros in front are no JSON.
+        numbers = json.loads(f"[{digits}]")
+    except ValueError:
+        numbers = list(map(int, digits.split(",")))
+    most = max(parts)
+    if most <= places:
+        scales = [10 ** (places - part) for part in range(most + 1)]
+        values = list(map(mul, numbers, map(scales.__getitem__, parts)))
+        return (values, most) if max(values) <= U64_MAX else None
+    # More decimals than nanoseconds have, as from a binary float. As floats they are rounded three
+    # times by 2**-53 at most, so what is farther than that from a tie is rounded as the text is.
+    factors = [float(f"1e{places - part}") for part in range(most + 1)]
+    floats = list(map(mul, numbers, map(factors.__getitem__, parts)))
+    largest = max(floats)
+    if largest > 2**48:
+        return None
+    values = list(map(round, floats))
+    off = list(map(sub, floats, values))
+    near = 0.5 - largest * 2**-51
+    if max(off) >= near or min(off) <= -near:
+        texts = text.split(",")
+        for index, distance in enumerate(off):
+            if abs(distance) >= near:
+                values[index] = nanoseconds(texts[index].strip(), unit)
+    return values, most

@@ -207,9 +207,9 @@ class Cursor:
                 return
             self._take(",")
 
-    def numbers(self) -> Iterator[list[str] | tuple[Any]]:
-        """The elements of the array here: lists of texts, which are its numbers if it holds nothing
-        else, as far as they were read; and each other element by itself, as `value` gives it."""
+    def numbers(self) -> Iterator[str | tuple[Any]]:
+        """The elements of the array here: as far as it was read and holds numbers alone, their
+        text with the commas between them; and each other element by itself, as `value` gives it."""
         self._take("[")
         if self.next() == "]":
             self._at += 1
@@ -223,11 +223,7 @@ class Cursor:
             piece = self._text[self._at : max(end, self._at)]
             if piece and not any(mark in piece for mark in _NO_NUMBER):
                 self._at = end + 1
-                piece = piece.replace(", ", ",").strip()
-                texts = piece.split(",")
-                if " " in piece or "\n" in piece:
-                    texts = [text.strip() for text in texts]
-                yield texts
+                yield piece
                 if ended:
                     return
                 continue
