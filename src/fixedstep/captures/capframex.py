@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from itertools import zip_longest
 from operator import sub
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .._arguments import U64_MAX, shown
 from .capture import FrameTimes
@@ -27,7 +27,7 @@ from .json_stream import Cursor, Number
 from .limits import LONGEST_NAME, MOST_FRAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from .capture import Capture
@@ -39,6 +39,16 @@ FORMAT = "CapFrameX JSON"
 _NONE = U64_MAX
 _TIME, _CLOCK = "MsBetweenPresents", "TimeInSeconds"
 _UNIT = {_TIME: "ms", _CLOCK: "s"}
+
+
+class _Column(NamedTuple):
+    """An array of numbers."""
+
+    numbers: FrameTimes
+    digit: int
+    """Nanoseconds in the last digit of the one with the most."""
+    whole: bool
+    """Whether none of them is `_NONE`."""
 
 
 class Runs:
@@ -72,7 +82,7 @@ class Runs:
         """At the value of ``Runs``."""
         for _ in self._cursor.elements():
             self._runs += 1
-            columns: dict[str, list[tuple[FrameTimes, int]]] = {_TIME: [], _CLOCK: []}
+            columns: dict[str, list[_Column]] = {_TIME: [], _CLOCK: []}
             for key in self._cursor.members():
                 if key != "CaptureData" or self._cursor.next() != "{":
                     self._cursor.skip()
@@ -92,29 +102,33 @@ class Runs:
                 )
             self._run(columns[_TIME][0], columns[_CLOCK])
 
-    def _array(self, column: str) -> tuple[FrameTimes, int]:
-        """The numbers of an array, and the last digit of them in nanoseconds."""
+    def _array(self, column: str) -> _Column:
+        """The numbers of an array."""
         unit = _UNIT[column]
         found = FrameTimes()
         most = 0
+        whole = True
         for piece in self._cursor.numbers():
-            plain = isinstance(piece, str)
-            many = array_nanoseconds(piece, unit) if isinstance(piece, str) else None
-            if many is None:
-                values = [text.strip() for text in piece.split(",")] if plain else piece
-                many = many_nanoseconds([values], unit) if plain else None
+            values: Sequence[Any] = piece
+            many = None
+            if isinstance(piece, str):
+                many = array_nanoseconds(piece, unit)
+                if many is None:
+                    values = [text.strip() for text in piece.split(",")]
+                    many = many_nanoseconds([values], unit)
             if many is None:
                 at = len(found)
                 one_by_one = [
-                    self._one(column, at + index, value, plain)
+                    self._one(column, at + index, value, isinstance(piece, str))
                     for index, value in enumerate(values)
                 ]
                 many = one_by_one, max(decimals(str(value)) for value in values)
+                whole = whole and _NONE not in one_by_one
             found.extend(many[0])
             most = max(most, many[1])
             if len(found) > MOST_FRAMES:
                 self._refuse(f"more than {MOST_FRAMES} frames; split the file")
-        return found, last_digit(unit, most)
+        return _Column(found, last_digit(unit, most), whole)
 
     def _one(self, column: str, index: int, value: Any, plain: bool) -> int:
         if value is None or value == "NaN":
@@ -129,22 +143,20 @@ class Runs:
                 f"{error}; the capture is damaged: record again"
             )
 
-    def _run(self, times: tuple[FrameTimes, int], clocks: list[tuple[FrameTimes, int]]) -> None:
+    def _run(self, times: _Column, clocks: list[_Column]) -> None:
         key = ("", "", f"run {self._runs}")
-        digits = 2 * times[1]
-        clock = FrameTimes()
-        if len(clocks) == 1 and len(clocks[0][0]) == len(times[0]):
-            digits += 2 * clocks[0][1]
-            clock = _aligned(times[0], clocks[0][0], digits)
+        digits = 2 * times.digit
+        clock = _Column(FrameTimes(), 0, True)
+        if len(clocks) == 1 and len(clocks[0].numbers) == len(times.numbers):
+            digits += 2 * clocks[0].digit
+            clock = _aligned(times, clocks[0], digits)
         elif clocks:
             self._found.warnings.append(
                 f"run {self._runs}: {_CLOCK} and {_TIME} are not equally long, so gaps cannot be "
                 "found"
             )
-        for some, at in zip_longest(times[0].blocks(), clock.blocks()):
-            self._found.add(
-                key, _measured(some), None if at is None else _measured(at), lambda _: None, digits
-            )
+        for some, at in zip_longest(_measured(times), _measured(clock)):
+            self._found.add(key, some, at, lambda _: None, digits)
 
     def capture(self) -> Capture:
         """All of it."""
@@ -153,11 +165,11 @@ class Runs:
         return self._found.capture(FORMAT, self._application)
 
 
-def _aligned(times: FrameTimes, clock: FrameTimes, digits: int) -> FrameTimes:
+def _aligned(times: _Column, clock: _Column, digits: int) -> _Column:
     """The clock of each frame time's end: some versions write that of its beginning, which shows in
     the first block."""
     none: array[int] = array("Q")
-    at, took = next(clock.blocks(), none), next(times.blocks(), none)
+    at, took = next(clock.numbers.blocks(), none), next(times.numbers.blocks(), none)
     off = 100_000 + digits
     moved = list(map(sub, at[1:], at))
 
@@ -167,14 +179,15 @@ def _aligned(times: FrameTimes, clock: FrameTimes, digits: int) -> FrameTimes:
     if agreeing(took) <= agreeing(took[1:]):
         return clock
     later = FrameTimes()
-    for index, number in enumerate(clock):
-        if index:
-            later.append(number)
+    for index, block in enumerate(clock.numbers.blocks()):
+        later.extend(block if index else block[1:])
     later.append(_NONE)
-    return later
+    return _Column(later, clock.digit, False)
 
 
-def _measured(numbers: Sequence[int]) -> Sequence[int | None]:
-    if _NONE not in numbers:
-        return numbers
-    return [None if number == _NONE else number for number in numbers]
+def _measured(column: _Column) -> Iterator[Sequence[int | None]]:
+    for block in column.numbers.blocks():
+        if column.whole or _NONE not in block:
+            yield block
+        else:
+            yield [None if number == _NONE else number for number in block]

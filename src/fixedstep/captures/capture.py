@@ -67,10 +67,10 @@ class FrameTimes:
         if len(self._newest) >= BLOCK:
             self._spill()
 
-    def extend(self, numbers: Sequence[int]) -> None:
-        """Add many numbers."""
+    def extend(self, numbers: Sequence[int], total: int | None = None) -> None:
+        """Add many numbers. ``total`` is their sum, where that is known."""
         self._newest.extend(array("Q", numbers))
-        self.total += sum(numbers)
+        self.total += sum(numbers) if total is None else total
         while len(self._newest) >= BLOCK:
             self._spill()
 

@@ -8,6 +8,7 @@ Such a gap is time that passed, so by default it is counted in the frame that it
 
 from __future__ import annotations
 
+from array import array
 from itertools import accumulate, chain
 from operator import sub
 from typing import TYPE_CHECKING, NoReturn
@@ -18,6 +19,7 @@ from .limits import MAX_STREAMS, MOST_FRAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeGuard
 
     Key = tuple[str, str, str]
     Lines = Callable[[int], int | None]
@@ -155,8 +157,8 @@ class Collector:
             clocks = clocks[skip:]
             if self._agree(track, deltas, clocks, digits):
                 clocks = None
-        if clocks is None and None not in deltas:
-            self._put(key, track, deltas, lambda index: lines(index + skip))  # type: ignore[arg-type]
+        if clocks is None and _all_measured(deltas):
+            self._put(key, track, deltas, lambda index: lines(index + skip))
             return
         for index, delta in enumerate(deltas):
             clock = clocks[index] if clocks else None
@@ -170,7 +172,7 @@ class Collector:
         digits: int,
     ) -> bool:
         """Whether the clock says the same as all frame times. Then it is moved on."""
-        if track.last is None or None in clocks or None in deltas:
+        if track.last is None or not (_all_measured(clocks) and _all_measured(deltas)):
             return False
         moved = map(sub, clocks, chain((track.last,), clocks))
         off = list(map(sub, moved, deltas))
@@ -245,7 +247,8 @@ class Collector:
                 lines(0),
             )
         total = track.times.total
-        if total + sum(deltas) > U64_MAX:
+        more = sum(deltas)
+        if total + more > U64_MAX:
             sums = accumulate(deltas, initial=total)
             at = next(index for index, so_far in enumerate(sums, -1) if so_far > U64_MAX)
             self._refuse(
@@ -253,7 +256,7 @@ class Collector:
                 "than 2**64 - 1 nanoseconds, which is 584 years; the file is damaged",
                 lines(at),
             )
-        track.times.extend(deltas)
+        track.times.extend(deltas, more)
 
     def frames(self, key: Key, deltas: Sequence[int]) -> None:
         """Frame times of a stream that was started, all of them whole frames."""
@@ -318,6 +321,10 @@ class Collector:
                 f"{_short(stream.title)}: the frame times are {seconds(abs(track.drift))} {than} "
                 "than the file's own clock says, a little in many rows"
             )
+
+
+def _all_measured(numbers: Sequence[int | None]) -> TypeGuard[Sequence[int]]:
+    return isinstance(numbers, array) or None not in numbers
 
 
 def _short(title: str) -> str:

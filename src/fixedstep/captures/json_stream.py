@@ -94,7 +94,7 @@ class Cursor:
         self._at = 0
         if "\0" in self._text:
             self._refuse("holds a zero byte, so this is no text; export the capture again")
-        self._brackets = self._text.count("[") + self._text.count("{")
+        self._brackets = -1
         return True
 
     def damaged(self, looked_for: str) -> NoReturn:
@@ -155,6 +155,8 @@ class Cursor:
         place as it was."""
         self.next()
         while True:
+            if self._brackets < 0:
+                self._brackets = self._text.count("[") + self._text.count("{")
             if self._brackets > _UNCOUNTED:
                 self._bound_depth()
             try:
