@@ -265,6 +265,13 @@ def test_the_numbers_of_a_plain_column_may_stand_in_quotes(tmp_path: Path) -> No
     assert list(read(path, "ms").streams[0].frame_times) == [16_700_000, 8_300_000, 100_000_000]
 
 
+def test_a_first_number_in_quotes_is_no_name(tmp_path: Path) -> None:
+    """It was taken for one, and its frame was gone without a word."""
+    path = tmp_path / "quoted.txt"
+    path.write_bytes(b'"16.7"\n8.3\n')
+    assert list(read(path, "ms").streams[0].frame_times) == [16_700_000, 8_300_000]
+
+
 def test_a_plain_column_without_a_unit_is_refused(made: Callable[[bytes], Capture]) -> None:
     with pytest.raises(CaptureError, match="say which unit they are in"):
         made(b"16.7\n16.6\n")
@@ -1238,7 +1245,13 @@ def test_a_row_with_more_fields_than_columns_is_refused(
     assert made(COLUMNS + b"game.exe,42,0x1A,16.8,0,,\n" * 2).rows == 2  # nothing in them
 
 
-@pytest.mark.parametrize("first", [b"16.6 ms", b"1_0", b"1O.5", b"0x10", b"NaN", b"-inf", b".x"])
+@pytest.mark.parametrize(
+    "first",
+    [
+        *(b"16.6 ms", b"1_0", b"1O.5", b"0x10", b"NaN", b"-inf", b".x"),
+        *(b'"16.7', b'"', b"'16.7'", b'" 16.7', b'"NaN"'),
+    ],
+)
 def test_a_damaged_number_is_no_name_of_a_column(
     first: bytes, made: Callable[..., Capture], tmp_path: Path
 ) -> None:

@@ -78,5 +78,7 @@ class _Column(Table):
 
 
 def _is_name(text: str) -> bool:
-    begins_as_number = text[0].isdigit() or text[0] in "+-." or text.lower() in _NUMBERS
+    # A number in quotes is none either, nor one whose quotes are not closed.
+    text = text.strip("\"' ").lower()
+    begins_as_number = text[:1].isdigit() or text[:1] in "+-." or text in _NUMBERS
     return not begins_as_number and "," not in text
