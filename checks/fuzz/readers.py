@@ -154,6 +154,11 @@ def check_decimal(data: bytes) -> None:
         found = None
     exact, far = _exact(text, unit)
     assert found == exact or (found is None and far), (text, unit, found, exact)
+    texts = f"1.25,{text}"
+    many = decimal_text.array_nanoseconds(texts, unit)
+    if many is not None:
+        each = [_exact(one.strip(" \t\r\n"), unit)[0] for one in texts.split(",")]
+        assert many[0] == each, (texts, unit, many, each)
 
 
 def _exact(text: str, unit: str) -> tuple[int | None, bool]:

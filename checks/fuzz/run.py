@@ -198,6 +198,12 @@ READERS = (
                 "len(whole) + places <= 19",
                 "len(text) <= 18",
             ),
+            Fault(
+                "an array of which the first number alone is looked at",
+                "captures/decimal_text.py",
+                "most = max(parts)",
+                "most = parts[0]",
+            ),
         ),
     ),
     Fuzzer(
