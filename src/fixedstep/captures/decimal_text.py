@@ -1,7 +1,8 @@
 """From decimal text to whole nanoseconds, exactly: the one way from a number in a file to a time.
 
-Half to even, and never through a float: the same file gives the same integers on every machine, and
-a number that lies between two nanoseconds is not decided by the binary number beside it. What is no
+Half to even: the same file gives the same integers on every machine, and a number that lies between
+two nanoseconds is not decided by the binary number beside it. A float is used in one place, for
+many numbers at once, and only where its error cannot change the result. What is no
 decimal number in full is an error. Thousands separators are refused: "1.234" is two numbers then,
 and which one was meant cannot be known.
 """
