@@ -61,7 +61,7 @@ typedef struct {
     allocfunc step_alloc;     /* how step_type makes room for one; NULL from CPython 3.14 on */
     newfunc tuple_new;        /* tuple.__new__ */
     PyObject *arguments;      /* fixedstep._arguments */
-    PyObject *encoding;       /* fixedstep._encoding */
+    PyObject *encoding;       /* fixedstep._encoding; NULL before the first fs_absorb_value */
     PyObject *configuration;  /* fixedstep._state */
     PyObject *text;           /* fixedstep.text */
     PyObject *timing;         /* fixedstep.timing */

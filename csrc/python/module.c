@@ -159,7 +159,6 @@ static int module_exec(PyObject *module)
 {
     fs_state *state = PyModule_GetState(module);
     if ((state->arguments = import("fixedstep._arguments", NULL)) == NULL
-        || (state->encoding = import("fixedstep._encoding", NULL)) == NULL
         || (state->configuration = import("fixedstep._state", NULL)) == NULL
         || (state->text = import("fixedstep.text", NULL)) == NULL
         || (state->timing = import("fixedstep.timing", NULL)) == NULL
