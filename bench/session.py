@@ -11,9 +11,10 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-from fixedstep import FrameLoop, FrameStats, Rate, Timestamp
+from fixedstep import Alpha, FrameLoop, FrameStats, Rate, Timestamp
 from fixedstep.cli.bench.measure import Effort, Played, Side, clock, interleave
 from fixedstep.cli.bench.table import machine
+from fixedstep.host._window import Window
 from fixedstep.sim import GameLoop, Session, Tick, TickInput, TimerQueue
 
 _FRAMES = 6_000
@@ -78,6 +79,30 @@ def _press(game: Session[Any], number: int) -> None:
     game.outbox.deliver()
 
 
+class _Still(Window):
+    """A window of no toolkit: no events come, and nothing is drawn."""
+
+    def _pump(self) -> None:
+        pass
+
+    def _show(self, alpha: Alpha) -> None:
+        pass
+
+    def _close(self) -> None:
+        pass
+
+
+def _windowed() -> Played:
+    times = iter(_TIMES)
+    window = _Still(GameLoop(lambda step: None), clock=lambda: next(times))
+    run_frame = window.run_frame
+    run_frame()
+    start = clock()
+    for _ in _TIMES[1:]:
+        run_frame()
+    return Played(clock() - start, window.game.tick)
+
+
 def _by_hand() -> Played:
     """The busy tick without a session: dictionaries, a list of timers and a queue."""
     loop, stats = FrameLoop(Rate(60), start=Timestamp(0)), FrameStats()
@@ -107,8 +132,12 @@ def _by_hand() -> Played:
 _ROWS: dict[str, Callable[[], Played]] = {
     "the body, by hand": _body,
     "GameLoop, a plain step": lambda: _played(lambda: GameLoop(lambda step: None)),
+    "the same in a window": _windowed,
     "Session, an empty tick": lambda: _played(lambda: Session(_Empty)),
     "Session, ten buttons at rest": lambda: _played(lambda: Session(_Empty, buttons=_BUTTONS)),
+    "Session, one of ten changes": lambda: _played(
+        lambda: Session(_Empty, buttons=_BUTTONS), _press
+    ),
     "a busy tick, by hand": _by_hand,
     "a busy tick, in a Session": lambda: _played(lambda: Session(_Busy, buttons=_BUTTONS), _press),
 }

@@ -187,6 +187,15 @@ def test_importing_the_package_loads_little_of_the_standard_library() -> None:
     assert "fixedstep" in loaded
     heavy = {"asyncio", "json", "subprocess", "argparse", "fractions", "decimal", "csv", "numpy"}
     assert loaded & heavy == set()
+    by_typing = set(said("import sys, typing; print(*sys.modules)").split())
+    assert (loaded - by_typing) & {"enum", "re", "dataclasses", "inspect"} == set()
+
+
+def test_the_encoding_is_loaded_with_the_first_value(native: Core) -> None:
+    """Most programs absorb none when they start."""
+    assert "fixedstep._encoding" not in said(LOADED, "native").split()
+    code = "import sys, fixedstep; print('fixedstep._encoding' in sys.modules)"
+    assert said(code.replace("print", "fixedstep.digest([1]); print"), "native") == "True"
 
 
 def test_the_cores_cannot_be_swapped_later() -> None:

@@ -27,7 +27,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fixedstep import Rate, Timestep
+from fixedstep import Rate, Timestep, _arguments
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -314,6 +314,7 @@ def test_numbers_that_become_a_float_are_taken_as_one(core: Core, value: Any) ->
         np.array([0x0102030405060708], dtype=">u8"),
         np.array(0x0807060504030201, dtype="<u8"),
         np.frombuffer(b"\1\2\3\4\5\6\7\10", dtype=[("a", "u2"), ("b", "i2", (3,))]),
+        np.lib.stride_tricks.as_strided(np.array([0x0807060504030201], "<u8"), (1, 1), (24, 3)),
         (ctypes.c_uint8 * 8)(1, 2, 3, 4, 5, 6, 7, 8),
     ],
     ids=lambda buffer: f"{type(buffer).__name__}-{memoryview(buffer).format}",
@@ -353,6 +354,70 @@ def test_an_empty_buffer_changes_nothing(core: Core, buffer: Any) -> None:
 def test_a_buffer_with_gaps_is_refused(core: Core, buffer: Any) -> None:
     with pytest.raises(BufferError, match=r"C-contiguous.*copy it first"):
         core.StateHash().absorb_bytes(buffer)
+
+
+@given(
+    shape=st.lists(st.integers(0, 4), min_size=1, max_size=3),
+    steps=st.lists(st.sampled_from([1, 2, -1]), min_size=3, max_size=3),
+    kind=st.sampled_from(["u1", "<u4", ">f8", "c16", "S3", [("a", "u1"), ("O", "i8")]]),
+    transposed=st.booleans(),
+)
+def test_an_array_of_any_shape_is_its_bytes_or_refused(
+    core: Core, shape: list[int], steps: list[int], kind: Any, transposed: bool
+) -> None:
+    """C decides for small buffers whether they are contiguous; memoryview is the oracle."""
+    dtype = np.dtype(kind)
+
+    data = bytes(at % 251 for at in range(math.prod(shape) * dtype.itemsize))
+    array_ = np.ndarray(shape, dtype, data)
+    array_ = array_[tuple(slice(None, None, step) for step in steps[: len(shape)])]
+    array_ = array_.T if transposed else array_
+    if memoryview(array_).c_contiguous:
+        assert core.StateHash().absorb_bytes(array_).finish() == fnv_1a(array_.tobytes())
+    else:
+        with pytest.raises(BufferError, match="C-contiguous"):
+            core.StateHash().absorb_bytes(array_)
+
+
+def test_small_buffers_and_odd_integers_are_not_checked_in_python(
+    native: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That took ten times what an exact type takes."""
+
+    class Ticks(int):
+        pass
+
+    def never(value: object) -> None:
+        raise AssertionError(value)
+
+    for name in ("byte_view", "timestamp", "u64", "u32"):
+        monkeypatch.setattr(_arguments, name, never)
+    start, loop = native.StateHash(), native.FrameLoop()
+    buffers: list[Any] = [bytearray(b"ab"), memoryview(b"ab"), np.frombuffer(b"ab", "u1")]
+    for buffer in buffers:
+        assert start.absorb_bytes(buffer).finish() == fnv_1a(b"ab")
+    numbers: list[Any] = [Ticks(7), np.int64(7), np.uint32(7), True]
+    for number in numbers:
+        loop.begin_frame(number)
+        assert loop.last == int(number)
+        assert start.absorb_u64(number) == start.absorb_u64(int(number))
+        assert start.absorb_u32(number) == start.absorb_u32(int(number))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="no __buffer__ in Python")
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, RuntimeError])
+def test_what_a_buffer_raises_is_what_is_raised(core: Core, error: type[BaseException]) -> None:
+    calls = 0
+
+    class Failing:
+        def __buffer__(self, flags: int, /) -> memoryview:
+            nonlocal calls
+            calls += 1
+            raise error("of the buffer")
+
+    with pytest.raises(error, match="of the buffer"):
+        core.StateHash().absorb_bytes(Failing())
+    assert calls == 1 or issubclass(error, Exception)
 
 
 @pytest.mark.parametrize("value", ["abc", 5, 1.5, None, [1, 2], object])

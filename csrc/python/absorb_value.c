@@ -770,6 +770,10 @@ static bool walk(fs_walk *w, PyObject *value)
 
 bool fs_absorb_value(fs_state *state, uint64_t *hash, PyObject *value)
 {
+    if (state->encoding == NULL
+        && (state->encoding = PyImport_ImportModule("fixedstep._encoding")) == NULL) {
+        return false;
+    }
     /* Not on the stack of C: a __digest__ may come back here, as deep as Python lets it. */
     fs_walk *w = PyMem_Malloc(sizeof *w);
     if (w == NULL) {

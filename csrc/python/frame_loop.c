@@ -139,7 +139,7 @@ static PyObject *loop_set_scale(fs_loop_object *self, PyObject *args)
 
 static bool as_ticks(fs_loop_object *self, PyObject *value, uint64_t *ticks)
 {
-    return fs_fast_u64(value, ticks) || fs_slow_u64(self->state, "ticks", value, ticks);
+    return fs_as_u64(self->state, "ticks", UINT64_MAX, value, ticks);
 }
 
 static PyObject *loop_skip_ticks(fs_loop_object *self, PyObject *count)

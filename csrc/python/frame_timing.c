@@ -135,8 +135,7 @@ static PyObject *timing_record(fs_timing_object *self, PyObject *const *args, Py
         && (by_name == 0
             || (by_name == 1
                 && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "drawn") == 0))) {
-        if (!fs_fast_u64(args[0], &frame_time)
-            && !fs_slow_u64(self->state, "frame_time", args[0], &frame_time)) {
+        if (!fs_as_u64(self->state, "frame_time", UINT64_MAX, args[0], &frame_time)) {
             return NULL;
         }
         drawn = PyObject_IsTrue(args[1]);

@@ -61,7 +61,7 @@ typedef struct {
     allocfunc step_alloc;     /* how step_type makes room for one; NULL from CPython 3.14 on */
     newfunc tuple_new;        /* tuple.__new__ */
     PyObject *arguments;      /* fixedstep._arguments */
-    PyObject *encoding;       /* fixedstep._encoding */
+    PyObject *encoding;       /* fixedstep._encoding; NULL before the first fs_absorb_value */
     PyObject *configuration;  /* fixedstep._state */
     PyObject *text;           /* fixedstep.text */
     PyObject *timing;         /* fixedstep.timing */
@@ -235,9 +235,10 @@ PyObject *fs_text(fs_state *state, const char *name, PyObject *numbers);
 /* The hash of a value: that of its numbers. Takes over the reference to `numbers`. */
 Py_hash_t fs_hash_numbers(PyObject *numbers);
 
-/* An exact int in range is taken here; anything else goes to `fixedstep._arguments.<name>`, which gives an
- * int in range or raises. */
-bool fs_slow_u64(fs_state *state, const char *name, PyObject *value, uint64_t *number);
+/* What is no int becomes one by its __index__; what is out of `0 .. high`, or has no __index__, goes to
+ * `fixedstep._arguments.<name>`, which raises. */
+bool fs_slow_u64(fs_state *state, const char *name, uint64_t high, PyObject *value,
+                 uint64_t *number);
 
 /* PyLong_AsSize_t goes over the digits; PyLong_AsUnsignedLongLong writes and reads a byte array, for 170
  * more instructions (callgrind, CPython 3.11). */
@@ -247,9 +248,10 @@ bool fs_slow_u64(fs_state *state, const char *name, PyObject *value, uint64_t *n
 #define FS_AS_U64 PyLong_AsUnsignedLongLong
 #endif
 
+/* An int in range, or of a subclass, whose __index__ operator.index does not call either. */
 static inline bool fs_fast_u64(PyObject *value, uint64_t *number)
 {
-    if (!PyLong_CheckExact(value)) {
+    if (!PyLong_CheckExact(value) && !PyLong_Check(value)) {
         return false;
     }
     *number = FS_AS_U64(value);
@@ -260,9 +262,16 @@ static inline bool fs_fast_u64(PyObject *value, uint64_t *number)
     return false;
 }
 
+static inline bool fs_as_u64(fs_state *state, const char *name, uint64_t high, PyObject *value,
+                             uint64_t *number)
+{
+    return (fs_fast_u64(value, number) && *number <= high)
+        || fs_slow_u64(state, name, high, value, number);
+}
+
 static inline bool fs_as_timestamp(fs_state *state, PyObject *value, uint64_t *now)
 {
-    return fs_fast_u64(value, now) || fs_slow_u64(state, "timestamp", value, now);
+    return fs_as_u64(state, "timestamp", UINT64_MAX, value, now);
 }
 
 /* None and its kin are counted through a function of the interpreter that runs. The macros of newer headers

@@ -84,9 +84,22 @@ Py_hash_t fs_hash_numbers(PyObject *numbers)
     return hash;
 }
 
-bool fs_slow_u64(fs_state *state, const char *name, PyObject *value, uint64_t *number)
+bool fs_slow_u64(fs_state *state, const char *name, uint64_t high, PyObject *value,
+                 uint64_t *number)
 {
-    PyObject *checked = fs_ask(state->arguments, name, value);
+    PyObject *index = PyNumber_Index(value);
+    if (index == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) {
+            return false;
+        }
+        PyErr_Clear(); /* the text of the error names the argument */
+    }
+    else if (fs_fast_u64(index, number) && *number <= high) {
+        Py_DECREF(index);
+        return true;
+    }
+    PyObject *checked = fs_ask(state->arguments, name, index == NULL ? value : index);
+    Py_XDECREF(index);
     if (checked == NULL) {
         return false;
     }
@@ -146,7 +159,6 @@ static int module_exec(PyObject *module)
 {
     fs_state *state = PyModule_GetState(module);
     if ((state->arguments = import("fixedstep._arguments", NULL)) == NULL
-        || (state->encoding = import("fixedstep._encoding", NULL)) == NULL
         || (state->configuration = import("fixedstep._state", NULL)) == NULL
         || (state->text = import("fixedstep.text", NULL)) == NULL
         || (state->timing = import("fixedstep.timing", NULL)) == NULL

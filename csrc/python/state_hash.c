@@ -56,9 +56,74 @@ static uint64_t absorb_exact_bytes(uint64_t value, PyObject *bytes)
     return value;
 }
 
-/* Hash any other buffer, by private copies of 64 KiB. The limited API of 3.10 has no buffer protocol, and a
- * private copy is what may be read without the GIL while other threads write to the source; the copy
- * costs a seventh of the hashing, more or less. */
+/* The limited API of 3.10 leaves out the buffer protocol, which belongs to the stable ABI from 3.11 on and was
+ * the same before: this is Py_buffer, and the numbers of its two slots. */
+typedef struct {
+    void *buf;
+    PyObject *obj;
+    Py_ssize_t len;
+    Py_ssize_t itemsize;
+    int readonly;
+    int ndim;
+    char *format;
+    Py_ssize_t *shape;
+    Py_ssize_t *strides;
+    Py_ssize_t *suboffsets;
+    void *internal;
+} fs_buffer;
+
+#define FS_SLOT_GETBUFFER 1
+#define FS_SLOT_RELEASEBUFFER 2
+#define FS_BUFFER_FULL_RO 0x011c /* what memoryview() asks for */
+
+typedef int (*fs_getbuffer)(PyObject *, fs_buffer *, int);
+typedef void (*fs_releasebuffer)(PyObject *, fs_buffer *);
+
+static bool c_contiguous(const fs_buffer *view)
+{
+    if (view->suboffsets != NULL) {
+        return false;
+    }
+    Py_ssize_t stride = view->itemsize;
+    for (int i = view->ndim; i-- > 0;) {
+        if (view->strides != NULL && view->shape[i] != 1 && view->strides[i] != stride) {
+            return false;
+        }
+        stride *= view->shape[i];
+    }
+    return true;
+}
+
+/* Hash a buffer that is small and plain in place. False where it is not, or raised: `byte_view` tells what
+ * it is. A format with a name in it may hold any letter; "O" is a Python object. */
+static bool absorb_small_buffer(uint64_t *value, PyObject *buffer)
+{
+    const fs_getbuffer get = (fs_getbuffer)PyType_GetSlot(Py_TYPE(buffer), FS_SLOT_GETBUFFER);
+    fs_buffer view = {.obj = NULL};
+    if (get == NULL) {
+        return false;
+    }
+    if (get(buffer, &view, FS_BUFFER_FULL_RO) < 0) {
+        return false;
+    }
+    const bool plain = view.len > 0 && view.len < FS_RELEASE_BYTES && c_contiguous(&view)
+                    && (view.format == NULL || strpbrk(view.format, "O:") == NULL);
+    if (plain) {
+        *value = fs_hash_bytes(*value, view.buf, (size_t)view.len);
+    }
+    if (view.obj != NULL) { /* what PyBuffer_Release does */
+        const fs_releasebuffer release =
+            (fs_releasebuffer)PyType_GetSlot(Py_TYPE(view.obj), FS_SLOT_RELEASEBUFFER);
+        if (release != NULL) {
+            release(view.obj, &view);
+        }
+        Py_DECREF(view.obj);
+    }
+    return plain;
+}
+
+/* Hash any other buffer, by private copies of 64 KiB: these may be read without the GIL while other
+ * threads write to the source, and cost a seventh of the hashing, more or less. */
 static bool absorb_view(uint64_t *value, PyObject *view)
 {
     const Py_ssize_t size = PyObject_Size(view);
@@ -85,6 +150,15 @@ static bool absorb_bytes(fs_state *state, uint64_t *value, PyObject *buffer)
         *value = absorb_exact_bytes(*value, buffer);
         return true;
     }
+    if (absorb_small_buffer(value, buffer)) {
+        return true;
+    }
+    if (PyErr_Occurred() != NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_Exception)) {
+            return false; /* an interrupt */
+        }
+        PyErr_Clear();
+    }
     PyObject *view = fs_ask(state->arguments, "byte_view", buffer);
     if (view == NULL) {
         return false;
@@ -97,7 +171,7 @@ static bool absorb_bytes(fs_state *state, uint64_t *value, PyObject *buffer)
 static bool absorb_u64(fs_state *state, uint64_t *value, PyObject *arg)
 {
     uint64_t number;
-    if (!fs_fast_u64(arg, &number) && !fs_slow_u64(state, "u64", arg, &number)) {
+    if (!fs_as_u64(state, "u64", UINT64_MAX, arg, &number)) {
         return false;
     }
     *value = fs_hash_u64(*value, number);
@@ -107,8 +181,7 @@ static bool absorb_u64(fs_state *state, uint64_t *value, PyObject *arg)
 static bool absorb_u32(fs_state *state, uint64_t *value, PyObject *arg)
 {
     uint64_t number;
-    if ((!fs_fast_u64(arg, &number) || number > UINT32_MAX)
-        && !fs_slow_u64(state, "u32", arg, &number)) {
+    if (!fs_as_u64(state, "u32", UINT32_MAX, arg, &number)) {
         return false;
     }
     *value = fs_hash_u32(*value, (uint32_t)number);

@@ -8,7 +8,6 @@ about.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, SupportsFloat
 
 from . import _arguments
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from ._state import TimingState
 
-_EXPONENT = re.compile(r"[eE][-+]?\d{4}")
 _BITS = 6
 _HALF = 1 << _BITS
 BUCKETS = (64 - _BITS) * _HALF + _HALF
@@ -47,11 +45,13 @@ def percentage(p: SupportsFloat | str) -> Fraction:
 
     Raises TypeError for what is no number and ValueError out of range.
     """
-    from fractions import Fraction  # here: it would double the time `import fixedstep` takes
+    # here: they would double the time `import fixedstep` takes
+    import re
+    from fractions import Fraction
 
     text = p if isinstance(p, Fraction) else str(p)
     try:
-        if not isinstance(text, str) or _EXPONENT.search(text) is None:
+        if not isinstance(text, str) or re.search(r"[eE][-+]?\d{4}", text) is None:
             share = Fraction(text)
         else:  # a power of ten that would be written out
             raise ValueError
