@@ -240,3 +240,19 @@ def test_the_reference_names_every_key_of_an_analysis(root: Path, tmp_path: Path
         named = re.findall(r"`([^`]+)`", " ".join(rows))
         assert keys <= set(named)
         assert set(named) - keys <= {"FrameTiming", "timestep", "rate"}
+
+
+def test_the_animated_picture_is_frames_of_the_product(root: Path) -> None:
+    """With interpolation nearly every frame is another, a stall drops ticks and says so, and the
+    file is small enough for a page."""
+    spec = importlib.util.spec_from_file_location("ball_picture", DOCS / "ball_picture.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    frames = [*module.frames()]
+    ticks = len({frame.at_tick for frame in frames})
+    assert ticks * 2 < len({frame.between for frame in frames})
+    assert "8 ticks were due: 3 run, 5 dropped" in {frame.words for frame in frames}
+    assert "3 run and 5 are dropped" in (root / "README.md").read_text(encoding="utf-8")
+    assert 10_000 < (DOCS / "ball.gif").stat().st_size < 400_000
