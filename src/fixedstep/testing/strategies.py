@@ -28,7 +28,7 @@ def _strategies() -> Any:
     except ImportError as error:
         raise ImportError(
             "the strategies of fixedstep.testing need hypothesis, which is not installed; "
-            "pip install 'fixedstep[test]' brings it"
+            "pip install 'fixedstep[testing]' brings it"
         ) from error
     return strategies
 
