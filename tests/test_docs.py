@@ -126,6 +126,20 @@ def test_every_link_of_a_page_leads_somewhere(root: Path, page: str) -> None:
     assert [*broken_links(path.read_text(encoding="utf-8"), path.parent)] == []
 
 
+def test_the_links_of_the_readme_lead_to_pages_of_one_site(root: Path) -> None:
+    """They are absolute, since a package index shows the README too, and one address is theirs."""
+    [site] = re.findall('Documentation = "(.+)"', (root / "pyproject.toml").read_text("utf-8"))
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", readme) if "gafferongames" not in link]
+    assert len(links) > 5
+    for link in links:
+        assert link.startswith(site), link
+        path = link.removeprefix(site).partition("#")[0]
+        page = DOCS / path.replace("_images/", "").replace(".html", ".md")
+        assert page.is_file(), link
+    assert site in (root / "CITATION.cff").read_text(encoding="utf-8")
+
+
 def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
     """The control, for each way to lead nowhere; and code is no link."""
     (tmp_path / "there.md").write_text("# Two words, and `code`\n\n# Twice\n\n# Twice\n")
@@ -215,6 +229,8 @@ def test_the_reference_has_every_command(root: Path) -> None:
 def test_the_version_is_the_same_everywhere(root: Path) -> None:
     """The site has it from the package, the package index from pyproject.toml."""
     assert importlib.metadata.version("fixedstep") == fixedstep.__version__
+    citation = (root / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"(?m)^version: (\S+)", citation) == [fixedstep.__version__]
     changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.findall(r"(?m)^## (\S+)", changes)[0] == fixedstep.__version__
 
