@@ -138,20 +138,21 @@ def test_a_false_page_is_found(tmp_path: Path) -> None:
     """The control: a wrong number, a wrong word, an edit that does not fit, an unknown block."""
     reader: Any = walkthrough().Reader
     run = "```python\nprint('3 ticks')\n```\n"
+    save = "```python a.py\nx = 1\n```\n"
     reader(tmp_path, os.environ).read(f"{run}```text\n3 ticks\n```\n")
-    reader(tmp_path, os.environ).read(
-        f"{run}\nSomething, something like\n\n```text\n4 ticks\n```\n"
-    )
+    reader(tmp_path, os.environ).read(f"{run}```text varies\n4 ticks\n```\n")
+    reader(tmp_path, os.environ).read(f"{save}```diff a.py\n-x = 1\n+x = 3\n```\n")
     for false in (
         f"{run}```text\n4 ticks\n```\n",
-        f"{run}\nIt prints something like\n\n```text\n4 frames\n```\n",
+        f"{run}```text varies\n4 frames\n```\n",
         f"{run}```text\n3 ticks\n```\n```text\n3 ticks\n```\n",
         "```python\nprint(undefined)\n```\n",
         "```sh\nfalse\n```\n",
-        "It has exit code 1:\n\n```sh\ntrue\n```\n",
+        "```sh exit 1\ntrue\n```\n",
         "```console\n$ true\n```\n",
-        "Save `a.py`:\n\n```python\nx = 1\n```\n\nIn `a.py`:\n\n```diff\n-x = 2\n+x = 3\n```\n",
-        "Save `a.py`:\n\n```python\nx = 1\nx = 1\n```\n\nIn `a.py`:\n\n```diff\n-x = 1\n```\n",
+        "```diff\n-x = 1\n```\n",
+        f"{save}```diff a.py\n-x = 2\n+x = 3\n```\n",
+        "```python a.py\nx = 1\nx = 1\n```\n```diff a.py\n-x = 1\n```\n",
     ):
         with pytest.raises(AssertionError, match=r"^line \d+: "):
             reader(tmp_path, os.environ).read(false)
