@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PAGES = (
     "background-work",
     "choose-a-budget",
+    "first-loop",
     "frame-rate-independence",
     "headless-tests",
     "input",
@@ -40,14 +41,14 @@ PAGES = (
 )
 # Its programs open windows, so it is worked through for one toolkit at a time, where asked to.
 WINDOWS = "window"
-# Its program runs in a page; checks/pyodide runs what it is made of.
+# Its program runs on the desktop; checks/pyodide runs what it is made of in a browser's Python.
 BROWSER = "browser"
 # A sitecustomize, which Python imports when it starts: it closes a window after forty frames,
 # by the way that a click on its cross takes through the adapter.
 CLOSER = """
 import sys
 
-if sys.orig_argv[1].startswith("in_"):
+if sys.orig_argv[1].startswith(("in_", "main.py")):
     from fixedstep.host._window import Window
 
     frames, run_frame = 0, Window.run_frame
@@ -106,7 +107,12 @@ def test_a_page_is_true(source: Path, tmp_path: Path, name: str) -> None:
 @pytest.mark.toolkit
 @pytest.mark.parametrize(
     ("toolkit", "section"),
-    [("pygame", "pygame-ce"), ("pyglet", "pyglet"), ("arcade", "arcade")],
+    [
+        ("pygame", "pygame-ce"),
+        ("pyglet", "pyglet"),
+        ("arcade", "arcade"),
+        ("arcade", "arcade with Views"),
+    ],
 )
 def test_the_page_of_windows_is_true(
     source: Path, tmp_path: Path, toolkit: str, section: str
@@ -123,6 +129,16 @@ def test_the_page_of_windows_is_true(
     stats = json.loads(output.printed)
     assert stats["frames"] == 40
     assert stats["ticks"] + stats["steps_dropped"] >= 12, f"40 frames of {toolkit} are 2/3 s"
+
+
+@pytest.mark.toolkit
+@pytest.mark.parametrize("toolkit", ["pygame"])
+def test_the_page_of_the_browser_is_true(source: Path, tmp_path: Path, toolkit: str) -> None:
+    (tmp_path / "closer").mkdir()
+    (tmp_path / "closer" / "sitecustomize.py").write_text(CLOSER, encoding="utf-8")
+    reading = reader(tmp_path, PYTHONPATH=str(tmp_path / "closer"))
+    reading.read((pages(source) / f"{BROWSER}.md").read_text(encoding="utf-8"))
+    assert reading.commands == ["python main.py"]
 
 
 @pytest.mark.parametrize("name", [*PAGES, WINDOWS])
