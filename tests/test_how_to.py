@@ -48,7 +48,7 @@ BROWSER = "browser"
 CLOSER = """
 import sys
 
-if sys.orig_argv[1].startswith(("in_", "main.py")):
+if sys.orig_argv[-1].endswith(".py"):
     from fixedstep.host._window import Window
 
     frames, run_frame = 0, Window.run_frame
@@ -91,6 +91,13 @@ def pages(source: Path) -> Path:
     return source.parent / "docs" / "how-to"
 
 
+def closer(folder: Path) -> str:
+    """A PYTHONPATH on which every window closes."""
+    (folder / "closer").mkdir()
+    (folder / "closer" / "sitecustomize.py").write_text(CLOSER, encoding="utf-8")
+    return str(folder / "closer")
+
+
 def test_every_page_is_worked_through(source: Path) -> None:
     assert sorted(page.stem for page in pages(source).glob("*.md")) == sorted(
         [*PAGES, BROWSER, WINDOWS]
@@ -120,10 +127,7 @@ def test_the_page_of_windows_is_true(
     page = (pages(source) / f"{WINDOWS}.md").read_text(encoding="utf-8")
     first, *sections = re.split(r"(?m)^## ", page)
     [own] = [part for part in sections if part.startswith(f"{section}\n")]
-    (tmp_path / "closer").mkdir()
-    (tmp_path / "closer" / "sitecustomize.py").write_text(CLOSER, encoding="utf-8")
-    more = {"PYTHONPATH": str(tmp_path / "closer"), "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
-    reading = reader(tmp_path, **more)
+    reading = reader(tmp_path, PYTHONPATH=closer(tmp_path), PYGAME_HIDE_SUPPORT_PROMPT="1")
     reading.read(first + own)
     [output] = reading.outputs
     stats = json.loads(output.printed)
@@ -134,11 +138,19 @@ def test_the_page_of_windows_is_true(
 @pytest.mark.toolkit
 @pytest.mark.parametrize("toolkit", ["pygame"])
 def test_the_page_of_the_browser_is_true(source: Path, tmp_path: Path, toolkit: str) -> None:
-    (tmp_path / "closer").mkdir()
-    (tmp_path / "closer" / "sitecustomize.py").write_text(CLOSER, encoding="utf-8")
-    reading = reader(tmp_path, PYTHONPATH=str(tmp_path / "closer"))
+    reading = reader(tmp_path, PYTHONPATH=closer(tmp_path))
     reading.read((pages(source) / f"{BROWSER}.md").read_text(encoding="utf-8"))
     assert reading.commands == ["python main.py"]
+
+
+@pytest.mark.toolkit
+@pytest.mark.parametrize("toolkit", ["pygame"])
+def test_the_game_of_the_readme_runs(source: Path, tmp_path: Path, toolkit: str) -> None:
+    reading = reader(tmp_path, PYTHONPATH=closer(tmp_path))
+    page = (source.parent / "README.md").read_text(encoding="utf-8")
+    reading.read(page[page.index("```python jump.py") : page.index("## What it does")])
+    ran = walkthrough().run([sys.executable, "jump.py"], tmp_path, reading.environment)
+    assert ran.code == 0, ran.err
 
 
 @pytest.mark.parametrize("name", [*PAGES, WINDOWS])
