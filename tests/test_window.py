@@ -132,7 +132,7 @@ def test_f03_frames_of_16_4_ms_lose_nothing_below_a_millisecond() -> None:
 
 def test_a_repaint_without_a_frame_draws_the_same_picture() -> None:
     window = Toolkit(nothing, rate=Rate(20), fps=60)
-    assert window.alpha == 1, "before the first frame: the newest state, which is all there is"
+    assert window.alpha == 1.0, "before the first frame: the newest state, which is all there is"
     window.frames(3)
     before = window.alpha
     window.at += 20 * MS
