@@ -101,7 +101,7 @@ def broken_links(text: str, folder: Path) -> Iterator[str]:
 def commands(text: str) -> Iterator[str]:
     """What a reader could type and that calls fixedstep: in fences, indented by four, in a line."""
     lines = [
-        line for language, code in fences(text) if language == "sh" for line in code.split("\n")
+        line for info, code in fences(text) if info.startswith("sh") for line in code.split("\n")
     ]
     lines += re.findall(r"(?m)^ {4}(\S.*)$", text) + re.findall(r"`([^`\n]+)`", text)
     for line in lines:
@@ -124,6 +124,20 @@ def fits(command: str) -> bool:
 def test_every_link_of_a_page_leads_somewhere(root: Path, page: str) -> None:
     path = root / page
     assert [*broken_links(path.read_text(encoding="utf-8"), path.parent)] == []
+
+
+def test_the_links_of_the_readme_lead_to_pages_of_one_site(root: Path) -> None:
+    """They are absolute, since a package index shows the README too, and one address is theirs."""
+    [site] = re.findall('Documentation = "(.+)"', (root / "pyproject.toml").read_text("utf-8"))
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", readme) if "gafferongames" not in link]
+    assert len(links) > 5
+    for link in links:
+        assert link.startswith(site), link
+        path = link.removeprefix(site).partition("#")[0]
+        page = DOCS / path.replace("_images/", "").replace(".html", ".md")
+        assert page.is_file(), link
+    assert site in (root / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
@@ -164,7 +178,7 @@ def test_the_code_of_a_page_prints_what_the_page_says(
             ran += block.language == "python"
         else:
             reader._last = None
-    assert ran == [language for language, _ in fences(text)].count("python")
+    assert ran == sum(info.startswith("python") for info, _ in fences(text))
 
 
 def test_the_other_pages_are_run_by_the_tests_that_are_named(root: Path) -> None:
@@ -215,6 +229,8 @@ def test_the_reference_has_every_command(root: Path) -> None:
 def test_the_version_is_the_same_everywhere(root: Path) -> None:
     """The site has it from the package, the package index from pyproject.toml."""
     assert importlib.metadata.version("fixedstep") == fixedstep.__version__
+    citation = (root / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"(?m)^version: (\S+)", citation) == [fixedstep.__version__]
     changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.findall(r"(?m)^## (\S+)", changes)[0] == fixedstep.__version__
 
@@ -240,3 +256,19 @@ def test_the_reference_names_every_key_of_an_analysis(root: Path, tmp_path: Path
         named = re.findall(r"`([^`]+)`", " ".join(rows))
         assert keys <= set(named)
         assert set(named) - keys <= {"FrameTiming", "timestep", "rate"}
+
+
+def test_the_animated_picture_is_frames_of_the_product(root: Path) -> None:
+    """With interpolation nearly every frame is another, a stall drops ticks and says so, and the
+    file is small enough for a page."""
+    spec = importlib.util.spec_from_file_location("ball_picture", DOCS / "ball_picture.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    frames = [*module.frames()]
+    ticks = len({frame.at_tick for frame in frames})
+    assert ticks * 2 < len({frame.between for frame in frames})
+    assert "8 ticks were due: 3 run, 5 dropped" in {frame.words for frame in frames}
+    assert "3 run and 5 are dropped" in (root / "README.md").read_text(encoding="utf-8")
+    assert 10_000 < (DOCS / "ball.gif").stat().st_size < 400_000

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PAGES = (
     "background-work",
     "choose-a-budget",
+    "first-loop",
     "frame-rate-independence",
     "headless-tests",
     "input",
@@ -40,14 +41,14 @@ PAGES = (
 )
 # Its programs open windows, so it is worked through for one toolkit at a time, where asked to.
 WINDOWS = "window"
-# Its program runs in a page; checks/pyodide runs what it is made of.
+# Its program runs on the desktop; checks/pyodide runs what it is made of in a browser's Python.
 BROWSER = "browser"
 # A sitecustomize, which Python imports when it starts: it closes a window after forty frames,
 # by the way that a click on its cross takes through the adapter.
 CLOSER = """
 import sys
 
-if sys.orig_argv[1].startswith("in_"):
+if sys.orig_argv[-1].endswith(".py"):
     from fixedstep.host._window import Window
 
     frames, run_frame = 0, Window.run_frame
@@ -90,6 +91,13 @@ def pages(source: Path) -> Path:
     return source.parent / "docs" / "how-to"
 
 
+def closer(folder: Path) -> str:
+    """A PYTHONPATH on which every window closes."""
+    (folder / "closer").mkdir()
+    (folder / "closer" / "sitecustomize.py").write_text(CLOSER, encoding="utf-8")
+    return str(folder / "closer")
+
+
 def test_every_page_is_worked_through(source: Path) -> None:
     assert sorted(page.stem for page in pages(source).glob("*.md")) == sorted(
         [*PAGES, BROWSER, WINDOWS]
@@ -106,7 +114,12 @@ def test_a_page_is_true(source: Path, tmp_path: Path, name: str) -> None:
 @pytest.mark.toolkit
 @pytest.mark.parametrize(
     ("toolkit", "section"),
-    [("pygame", "pygame-ce"), ("pyglet", "pyglet"), ("arcade", "arcade")],
+    [
+        ("pygame", "pygame-ce"),
+        ("pyglet", "pyglet"),
+        ("arcade", "arcade"),
+        ("arcade", "arcade with Views"),
+    ],
 )
 def test_the_page_of_windows_is_true(
     source: Path, tmp_path: Path, toolkit: str, section: str
@@ -114,15 +127,30 @@ def test_the_page_of_windows_is_true(
     page = (pages(source) / f"{WINDOWS}.md").read_text(encoding="utf-8")
     first, *sections = re.split(r"(?m)^## ", page)
     [own] = [part for part in sections if part.startswith(f"{section}\n")]
-    (tmp_path / "closer").mkdir()
-    (tmp_path / "closer" / "sitecustomize.py").write_text(CLOSER, encoding="utf-8")
-    more = {"PYTHONPATH": str(tmp_path / "closer"), "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
-    reading = reader(tmp_path, **more)
+    reading = reader(tmp_path, PYTHONPATH=closer(tmp_path), PYGAME_HIDE_SUPPORT_PROMPT="1")
     reading.read(first + own)
     [output] = reading.outputs
     stats = json.loads(output.printed)
     assert stats["frames"] == 40
     assert stats["ticks"] + stats["steps_dropped"] >= 12, f"40 frames of {toolkit} are 2/3 s"
+
+
+@pytest.mark.toolkit
+@pytest.mark.parametrize("toolkit", ["pygame"])
+def test_the_page_of_the_browser_is_true(source: Path, tmp_path: Path, toolkit: str) -> None:
+    reading = reader(tmp_path, PYTHONPATH=closer(tmp_path))
+    reading.read((pages(source) / f"{BROWSER}.md").read_text(encoding="utf-8"))
+    assert reading.commands == ["python main.py"]
+
+
+@pytest.mark.toolkit
+@pytest.mark.parametrize("toolkit", ["pygame"])
+def test_the_game_of_the_readme_runs(source: Path, tmp_path: Path, toolkit: str) -> None:
+    reading = reader(tmp_path, PYTHONPATH=closer(tmp_path))
+    page = (source.parent / "README.md").read_text(encoding="utf-8")
+    reading.read(page[page.index("```python jump.py") : page.index("## What it does")])
+    ran = walkthrough().run([sys.executable, "jump.py"], tmp_path, reading.environment)
+    assert ran.code == 0, ran.err
 
 
 @pytest.mark.parametrize("name", [*PAGES, WINDOWS])
@@ -138,20 +166,21 @@ def test_a_false_page_is_found(tmp_path: Path) -> None:
     """The control: a wrong number, a wrong word, an edit that does not fit, an unknown block."""
     reader: Any = walkthrough().Reader
     run = "```python\nprint('3 ticks')\n```\n"
+    save = "```python a.py\nx = 1\n```\n"
     reader(tmp_path, os.environ).read(f"{run}```text\n3 ticks\n```\n")
-    reader(tmp_path, os.environ).read(
-        f"{run}\nSomething, something like\n\n```text\n4 ticks\n```\n"
-    )
+    reader(tmp_path, os.environ).read(f"{run}```text varies\n4 ticks\n```\n")
+    reader(tmp_path, os.environ).read(f"{save}```diff a.py\n-x = 1\n+x = 3\n```\n")
     for false in (
         f"{run}```text\n4 ticks\n```\n",
-        f"{run}\nIt prints something like\n\n```text\n4 frames\n```\n",
+        f"{run}```text varies\n4 frames\n```\n",
         f"{run}```text\n3 ticks\n```\n```text\n3 ticks\n```\n",
         "```python\nprint(undefined)\n```\n",
         "```sh\nfalse\n```\n",
-        "It has exit code 1:\n\n```sh\ntrue\n```\n",
+        "```sh exit 1\ntrue\n```\n",
         "```console\n$ true\n```\n",
-        "Save `a.py`:\n\n```python\nx = 1\n```\n\nIn `a.py`:\n\n```diff\n-x = 2\n+x = 3\n```\n",
-        "Save `a.py`:\n\n```python\nx = 1\nx = 1\n```\n\nIn `a.py`:\n\n```diff\n-x = 1\n```\n",
+        "```diff\n-x = 1\n```\n",
+        f"{save}```diff a.py\n-x = 2\n+x = 3\n```\n",
+        "```python a.py\nx = 1\nx = 1\n```\n```diff a.py\n-x = 1\n```\n",
     ):
         with pytest.raises(AssertionError, match=r"^line \d+: "):
             reader(tmp_path, os.environ).read(false)

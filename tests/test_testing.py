@@ -859,7 +859,7 @@ def test_without_hypothesis_the_rest_works_and_the_error_says_what_to_install(
     lines = run.stdout.splitlines()
     assert len(lines) == 2
     for line in lines:
-        assert line.endswith("pip install 'fixedstep[test]' brings it")
+        assert line.endswith("pip install 'fixedstep[testing]' brings it")
 
 
 def test_hypothesis_is_not_loaded_before_it_is_asked_for(tmp_path: Path) -> None:

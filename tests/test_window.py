@@ -132,11 +132,12 @@ def test_f03_frames_of_16_4_ms_lose_nothing_below_a_millisecond() -> None:
 
 def test_a_repaint_without_a_frame_draws_the_same_picture() -> None:
     window = Toolkit(nothing, rate=Rate(20), fps=60)
+    assert window.alpha == 1.0, "before the first frame: the newest state, which is all there is"
     window.frames(3)
-    before = window.report.alpha  # type: ignore[union-attr]
+    before = window.alpha
     window.at += 20 * MS
     for _ in range(3):
-        window._show(window.report.alpha)  # type: ignore[union-attr]
+        window._show(window.alpha)
     assert set(window.alphas[-4:]) == {before}
     window.frame()
     assert window.alphas[-1] != before, "the control: a frame does change it"

@@ -2,25 +2,22 @@
 commands run, and what they print is compared with what the page says.
 
 Shared by the tests of the tutorial and of the how-to pages and by checks/newcomer, each of which
-loads it by its path. What a block asks for is read off the page itself, by rules that a reader
-applies without thinking:
+loads it by its path. The first line of a block says what is done with it:
 
-``python``  is saved under the file name that the paragraph before it ends with, if it names one;
-            where that paragraph says "Replace", its one function takes the place of the old one. A
-            block without a name is a program, and is run.
-``diff``    edits the file that the paragraph before it names. The lines it keeps and the lines it
-            takes out must be there, and at one place only.
-``sh``      is run as printed, with exit code 0, or the one that the paragraph before it announces.
-``text``    is what the last of those printed, exactly; or the same but for the numbers, where the
-            paragraph before it says "something like".
+``python``          is a program, and is run
+``python FILE``     is saved under that name
+``diff FILE``       edits that file: the lines it keeps and takes out must be there, once
+``sh``              is run as printed, with exit code 0
+``sh exit N``       with another exit code
+``text``            is exactly what the last of those printed
+``text varies``     is what they printed, but for the numbers
 
-It refuses to skip: a block in another language, an edit that does not fit, an output that nothing
+Nothing is skipped: a block of another kind, an edit that does not fit, an output that nothing
 printed, each is an error with the line of the page.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
@@ -31,19 +28,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-LANGUAGES = ("python", "diff", "sh", "text")
-_FILE = re.compile(r"`([\w.-]+\.\w+)`")
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?")
-_EXIT_CODE = re.compile(r"exit code (\d+)")
 
 
 class Block(NamedTuple):
     """A fenced block of a page."""
 
     language: str
+    detail: str
+    """What its first line says after the language."""
     text: str
-    before: str
-    """The paragraph right before it, in one line; "" where another block is."""
     line: int
     """Where in the page."""
 
@@ -73,7 +67,6 @@ def shape(text: str) -> str:
 
 def blocks(page: str) -> Iterator[Block]:
     """The fenced blocks of a page, in order."""
-    before: list[str] = []
     lines = iter(enumerate(page.splitlines(), 1))
     for number, line in lines:
         if line.startswith("```"):
@@ -84,14 +77,8 @@ def blocks(page: str) -> Iterator[Block]:
                 inside.append(more)
             else:
                 raise ValueError(f"line {number}: the block never ends")
-            yield Block(line[3:].strip(), "\n".join(inside) + "\n", " ".join(before), number)
-            before = [""]
-        elif line.strip():
-            if before and before[-1] == "":
-                before = []
-            before.append(line.strip())
-        elif before and before[-1] != "":
-            before.append("")
+            language, _, detail = line[3:].strip().partition(" ")
+            yield Block(language, detail, "\n".join(inside) + "\n", number)
 
 
 def edited(text: str, diff: str) -> str:
@@ -109,19 +96,6 @@ def edited(text: str, diff: str) -> str:
             )
         text = text.replace(old, new)
     return text
-
-
-def replaced(text: str, function: str) -> str:
-    """A file with its function of that name replaced."""
-    [new] = ast.parse(function).body
-    assert isinstance(new, ast.FunctionDef)
-    [old] = [
-        node
-        for node in ast.parse(text).body
-        if isinstance(node, ast.FunctionDef) and node.name == new.name
-    ]
-    lines = text.splitlines(keepends=True)
-    return "".join([*lines[: old.lineno - 1], function, *lines[old.end_lineno :]])
 
 
 class Ran(NamedTuple):
@@ -172,43 +146,36 @@ class Reader:
 
     def follow(self, block: Block) -> None:
         """Do what one block says."""
-        names = _FILE.findall(block.before)
-        if block.language == "python" and names and block.before.rstrip().endswith(":"):
-            self._save(block, names[-1])
-        elif block.language == "python":
-            self._done(
-                block, run([sys.executable, "-c", block.text], self.folder, self.environment)
-            )
-        elif block.language == "diff":
-            self._save(block, names[-1] if names else "")
-        elif block.language == "sh":
-            self.commands += block.text.splitlines()
-            command = ["bash", "-euc", block.text]
-            self._done(block, self._shell(command, self.folder, self.environment))
-        elif block.language == "text":
-            self._compare(block)
-        else:
-            self._refuse(block, f"a block is in one of {LANGUAGES}, not {block.language!r}")
+        match (block.language, *block.detail.split()):
+            case ("python" | "diff", name):
+                self._save(block, name)
+            case ("python",):
+                program = [sys.executable, "-c", block.text]
+                self._done(block, run(program, self.folder, self.environment))
+            case ("sh",) | ("sh", "exit", _):
+                self.commands += block.text.splitlines()
+                command = ["bash", "-euc", block.text]
+                self._done(block, self._shell(command, self.folder, self.environment))
+            case ("text",) | ("text", "varies"):
+                self._compare(block)
+            case _:
+                self._refuse(block, f"no such block: {block.language!r} {block.detail!r}")
 
     def _save(self, block: Block, name: str) -> None:
         file = self.folder / name
-        try:
-            if block.language == "diff":
-                text = edited(file.read_text(encoding="utf-8"), block.text)
-            elif "Replace" in block.before:
-                text = replaced(file.read_text(encoding="utf-8"), block.text)
-            else:
-                text = block.text
-        except (OSError, ValueError) as error:
-            self._refuse(block, f"{name}: {error}")
+        text = block.text
+        if block.language == "diff":
+            try:
+                text = edited(file.read_text(encoding="utf-8"), text)
+            except (OSError, ValueError) as error:
+                self._refuse(block, f"{name}: {error}")
         file.write_text(text, encoding="utf-8")
 
     def _done(self, block: Block, ran: Ran) -> None:
-        announced = _EXIT_CODE.findall(block.before)
-        expected = int(announced[-1]) if announced else 0
+        expected = int(block.detail.partition(" ")[2] or 0)
         if ran.code != expected:
             self._refuse(block, f"exit code {ran.code} and not {expected}\n{ran.out}{ran.err}")
-        if ran.err and not expected and block.language == "python":
+        if ran.err and block.language == "python":
             self._refuse(block, f"printed to the error output:\n{ran.err}")
         self._last = block, ran.out
 
@@ -217,7 +184,7 @@ class Reader:
             self._refuse(block, "nothing was run that could have printed this")
         source, printed = self._last
         self._last = None
-        output = Output(source, printed, block.text, "something like" not in block.before)
+        output = Output(source, printed, block.text, block.detail != "varies")
         self.outputs.append(output)
         if not output.agrees:
             self._refuse(block, f"the page says\n{output.said}\nand this was printed\n{printed}")

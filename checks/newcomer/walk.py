@@ -5,9 +5,9 @@ and every command as it is printed, with what it printed.
 
 FOLDER must not be there. The clone goes into it, and beside the clone the tutorial's game. Packages
 are installed from the network, as the pages say; the windows are SDL's that nobody sees, and a
-player presses the keys that the tutorial asks for. The commands of README's table are run too, but
-those that want a toolkit, or a file which only a game or a player has. The tests that README names
-are the gate's business and are run with ``--tests``.
+player presses the keys that the tutorial asks for. The commands of README's table are run in their
+order, then its game in a window. The tests that README names are the gate's business and are run
+with ``--tests``.
 
 It ends with exit code 1 at the first command that fails or prints something else than the page
 says. Nothing of the environment it runs in reaches the commands but the path and the settings of
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 TOP = Path(__file__).resolve().parents[2]
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT")
-# What a newcomer has no file for yet, and what wants a toolkit that the README installs nowhere.
-NEED_MORE = ("fixedstep analyze", "fixedstep diff", "fixedstep demo --window")
 # Left out: it installs what was released, and the walk is through the clone.
 FROM_THE_INDEX = "pip install fixedstep"
 LINES_SHOWN = 12
@@ -51,6 +49,7 @@ def loaded(name: str) -> ModuleType:
 
 reading: Any = loaded("walkthrough")
 tutorial: Any = loaded("test_tutorial")
+pages: Any = loaded("test_how_to")
 
 
 def environment() -> dict[str, str]:
@@ -99,24 +98,26 @@ class Walk(tutorial.Walk):  # type: ignore[misc]
 
 
 def readme(folder: Path, *, tests: bool) -> None:
-    """README's blocks of commands, and those of its table that need no file."""
+    """README's blocks of commands, the commands of its table, and its game."""
     page = (folder / "README.md").read_text(encoding="utf-8")
     blocks = [block for block in reading.blocks(page) if block.language == "sh"]
     assert blocks, "README has no commands"
-    table = [
-        command
-        for command in re.findall(r"(?m)^\| `(fixedstep [^`]+)` \|", page)
-        if not command.startswith(NEED_MORE)
-    ]
+    table = re.findall(r"(?m)^\| `(fixedstep [^`]+)` \|", page)
     assert table, "README has no table of commands"
     for block in blocks:
         if block.text.strip() == FROM_THE_INDEX or ("pytest" in block.text and not tests):
             continue
         if told(block.text, folder, environment()).code:
             raise AssertionError(f"README, line {block.line}")
+    [game] = [block for block in reading.blocks(page) if block.detail == "jump.py"]
+    (folder / "jump.py").write_text(game.text, encoding="utf-8")
     path = os.pathsep.join([str(folder / ".venv" / "bin"), os.environ["PATH"]])
-    for command in table:
-        if told(command, folder, environment() | {"PATH": path}).code:
+    of_windows = {"SDL_VIDEODRIVER": "dummy", "PYTHONPATH": pages.closer(folder)}
+    assert "--window" in table[-1], "all but the last command need no toolkit"
+    [*plain, window] = table
+    for command in (*plain, "pip install '.[pygame]'", f"{window} --seconds 2", "python jump.py"):
+        more = of_windows if command == "python jump.py" else {"SDL_VIDEODRIVER": "dummy"}
+        if told(command, folder, environment() | {"PATH": path} | more).code:
             raise AssertionError(f"README, {command}")
 
 

@@ -184,12 +184,16 @@ def tools(release: Release) -> str:
 
 
 def workflows(release: Release) -> str:
-    """Lint what runs the release."""
+    """Lint what runs the release, the forms for issues and the citation."""
     files = sorted((release.source / ".github" / "workflows").glob("*.yml"))
     if not files:
         raise Failure("no workflows")
-    schema = ["--builtin-schema", "vendor.github-workflows"]
-    run([release.tool("check-jsonschema"), *schema, *files])
+    for schema, checked in (
+        ("github-workflows", files),
+        ("github-issue-forms", sorted((release.source / ".github/ISSUE_TEMPLATE").glob("*.yml"))),
+        ("citation-file-format", [release.source / "CITATION.cff"]),
+    ):
+        run([release.tool("check-jsonschema"), f"--builtin-schema=vendor.{schema}", *checked])
     run([release.tool("zizmor"), "--offline", "--quiet", "--persona=pedantic", *files])
     for file in files:
         for action in re.findall(r"uses:\s*(\S.*)", file.read_text(encoding="utf-8")):

@@ -5,7 +5,7 @@ take the common case (an ``int`` in range) themselves and call in here for anyth
 cores accept the same values and raise the same exception with the same text. Writing each message
 twice, once in C, was tried on paper and given up: the two drift apart with the first edit.
 
-It refuses to guess. A float is not rounded, a string is not parsed, a negative time is not clamped:
+Nothing is guessed. A float is not rounded, a string is not parsed, a negative time is not clamped:
 a timestamp that was computed wrongly must be seen where it was made.
 """
 
@@ -57,7 +57,7 @@ def shown(value: object) -> str:
 
 
 def _digits(number: int) -> str:
-    """The number, unless it is one of thousands of digits, which Python refuses to print."""
+    """The number, unless it is one of thousands of digits, which Python does not print."""
     return str(number) if number.bit_length() <= 256 else f"one of {number.bit_length()} bits"
 
 
@@ -106,7 +106,7 @@ def frame_time(value: object) -> int:
 
 
 def positive(value: object, name: str, kind: str, fix: str, *, high: int = U64_MAX) -> int:
-    """Like ``integer``, with zero refused by a ValueError of its own."""
+    """Like ``integer``, with a separate ValueError for zero."""
     number = _index(value, name, kind, fix)
     if number == 0:
         raise ValueError(f"{name} must be {kind}, at least 1, not 0; {fix}")

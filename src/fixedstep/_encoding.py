@@ -4,7 +4,7 @@ The encoding is RFC 8949's core deterministic one (section 4.2.1) with registere
 port to another language needs a CBOR library and FNV-1a. It is frozen: what is encoded keeps its
 bytes for ever, what is refused may be added. docs/reference/encoding.md is the specification.
 
-`walk` is the reference. The C core has a walker of its own (csrc/python/absorb_value.c) for the
+`walk` is the reference. The C core has another walker (csrc/python/absorb_value.c) for the
 types that are common in game state. It asks this file for the rule of every other type, for the
 parts that are rare, and for the text of every error, so these exist once.
 """

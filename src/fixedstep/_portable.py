@@ -1,7 +1,7 @@
 """The reference's types with faster digests, for PyPy.
 
 There the reference's loop is as fast as C, but FNV-1a's product leaves the machine's integers. So
-this module is the source of ``reference.py`` once more under a name of its own, with its one
+this module is the source of ``reference.py`` once more under another name, with its one
 function that hashes replaced: by the C core where it was compiled, and else by the same product in
 halves of 32 bits. ``fixedstep.reference`` keeps its own.
 """

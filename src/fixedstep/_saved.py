@@ -63,7 +63,7 @@ def type_of_core(name: str) -> Any:
 
 
 def restore(kind: str, /, *state: Any) -> Any:
-    """The object that a pickle of this library stands for. Only ``pickle`` needs to call it.
+    """The object that a pickle of this library holds. Only ``pickle`` needs to call it.
 
     ``kind`` is the public name of a type, ``"FrameLoop"`` or ``"sim.Deadline"``, and ``state`` what
     the pickle carries. The object is of the core that runs, whichever core made the pickle.

@@ -5,14 +5,14 @@ this one is right; the C sources point here for the meaning of every line. It ru
 (PyPy, a machine without a compiler, a browser) and needs nothing but the
 standard library.
 
-It is one integer machine. Each frame adds the elapsed time to a bank, takes whole steps out of it
-up to a budget, reports the whole steps it refused, and keeps the rest. Every number is an unsigned
-64-bit integer that stops at its end instead of wrapping, so the machine is a total function: it has
-no error to report, and the same timestamps give the same plans on every machine.
+Each frame adds the elapsed time to an accumulator, takes whole steps out of it up to a budget,
+drops and reports the whole steps beyond the budget, and keeps the remainder. Every number is an
+unsigned 64-bit integer that stays at its largest value instead of wrapping, so no timestamp is an
+error, and the same timestamps give the same plans on every machine.
 
-What it refuses to be: a loop (it plans, the caller drives), a clock (timestamps come in as
-numbers), a place for floats (``alpha`` is the one exception, made for drawing and never digested),
-and a bank for what the budget refused (that is how a slow frame makes the next one slower).
+It plans, and the caller runs the steps. Timestamps come in as numbers; no clock is read. There are
+no floats but ``alpha``, which is for drawing and never digested. What the budget did not allow is
+not kept: that is how a slow frame makes the next one slower.
 """
 
 from __future__ import annotations
@@ -529,7 +529,7 @@ class FramePlan(_Final):
         return _steps(self._first_tick, self._step_count, self._scale, self._unit)
 
     def alpha(self) -> Alpha:
-        """How far the frame stands between two ticks: remainder over step, a float32 in ``[0, 1)``.
+        """How far the frame is between two ticks: remainder over step, a float32 in ``[0, 1)``.
 
         For drawing only: it is no part of the digest and no input to a simulation. A plain
         division rounds up to 1.0, from steps of 34 ms on, and draws a whole step ahead; hence the
@@ -716,7 +716,7 @@ class StateHash(_Final):
     def absorb_bytes(self, buffer: Buffer, /, *buffers: Buffer) -> StateHash:
         """The bytes of C-contiguous buffers, one after the other, without their lengths.
 
-        Absorb a length first where two neighbours could be told apart in more than one way. Raises
+        Absorb a length first where the buffers could be divided in more than one way. Raises
         TypeError for text and other non-buffers, BufferError for one that is not contiguous.
         """
         state = self._value

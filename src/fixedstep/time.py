@@ -3,8 +3,8 @@
 Times are integer nanoseconds. ``Nanos`` (how long) and ``Timestamp`` (when) are distinct to the
 type checker and plain ``int`` at run time, because a wrapper object would cost more than the whole
 schedule; what it buys is that a delta handed to ``begin_frame`` is found before the program runs,
-rather than as a simulation that stands still. ``Timestep``, ``Rate`` and ``StepBudget`` are objects
-that cannot hold zero, so nothing further down divides by it or has to ask.
+rather than as a simulation that does not move. ``Timestep``, ``Rate`` and ``StepBudget`` cannot
+hold zero, so nothing further down divides by it or has to ask.
 
 There is no clock here, and no float but ``Alpha``.
 """
@@ -24,10 +24,10 @@ Timestamp = NewType("Timestamp", int)
 """A point in time in nanoseconds since an origin of the caller's choice, ``0 .. 2**64 - 1``."""
 
 Alpha = NewType("Alpha", float)
-"""How far a frame stands between two ticks: a float32 value in ``[0, 1)``. For drawing only."""
+"""How far a frame is between two ticks: a float32 value in ``[0, 1)``. For drawing only."""
 
 ORIGIN = Timestamp(0)
-"""Where a timeline starts unless it is told otherwise."""
+"""Where a timeline starts by default."""
 
 _SECOND = 10**9
 
@@ -236,7 +236,7 @@ class Rate(_Length, kind="Rate"):
 
 @final
 class StepBudget(Value, kind="StepBudget"):
-    """The most steps one frame may run: ``1 .. 2**32 - 1``. What it refuses is reported as dropped.
+    """The most steps one frame may run: ``1 .. 2**32 - 1``. Those beyond it are dropped.
 
     >>> StepBudget.DEFAULT
     StepBudget(5)

@@ -2,7 +2,7 @@
 
 Whatever goes wrong with an argument or a file is one line on the error output and exit code 2,
 never a traceback: the person reading it may not be the one who wrote the program. Exit code 1 means
-that a command worked and found a difference. Exit code 70 means a fault of fixedstep itself, told
+that a command worked and found a difference. Exit code 70 means a bug in fixedstep, reported
 in one line; ``fixedstep --traceback COMMAND`` shows where. The code holds also where nobody reads
 the output any more: a command puts what it found into ``arguments.code`` before it prints it. A
 command imports what it needs when it runs, so that asking for help costs no more than importing the

@@ -1,7 +1,7 @@
 """Both cores, side by side: what ``info`` describes and ``replay`` compares.
 
-The rest of the program takes the core that was chosen and asks no further. Here a core that cannot
-be had is not an error but something to tell, with its reason.
+Other code uses the core that was chosen. Here a core that cannot be loaded is no error: its reason
+is printed.
 """
 
 from __future__ import annotations

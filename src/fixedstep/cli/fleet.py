@@ -1,11 +1,11 @@
 """Many captures at once: which files they are, and a pool of processes that reads them.
 
-One file that is no capture, or that ends its process, costs its own figures and no other's. Folders
-are taken with all files below them except what is hidden, since formats are told by content and not
-by name. A pipe or a device in a folder is no file, and could keep its reader for ever. The pool
-starts fresh interpreters: a fork would copy whatever threads the caller has. Each has a pipe of its
-own and one file at a time. The pool of ``concurrent.futures`` is none for this: at Ctrl-C it goes
-through all files that are queued, and it does not tell which file a process died of.
+A file that is no capture, or that ends its process, leaves the figures of the others as they are.
+All files in a folder are read but hidden ones, since formats are found by content and not by name;
+pipes and devices are left out, which could block a reader for ever. The pool starts new
+interpreters: a fork would copy whatever threads the caller has. Each has a pipe and one file at a
+time. The pool of ``concurrent.futures`` cannot be used: at Ctrl-C it goes through all queued files,
+and it does not say which file a process died of.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _share_out(
 
 
 def _work(pipe: Connection, settings: AnalysisSettings) -> None:
-    """Read the files that come, in a process of its own, until the pipe ends."""
+    """Read the files that come, in another process, until the pipe ends."""
     import traceback
 
     from ..captures import analyze

@@ -95,7 +95,7 @@ def pairs(rows: Iterable[tuple[str, str]], indent: str = "") -> str:
 
 
 def table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Rows of equal length in columns; the first ``left`` columns stand left, the others right.
+    """Rows in columns; the first ``left`` columns are aligned left, the others right.
 
     >>> print(table([("core", "frames"), ("native", "7")]))
     core    frames
@@ -143,7 +143,7 @@ class Page:
         self._parts.append(("pairs", [(printable(a), printable(b)) for a, b in rows]))
 
     def table(self, rows: Sequence[Sequence[str]], left: int = 1) -> None:
-        """Rows under a first row of headings; the first ``left`` columns stand left."""
+        """Rows under a first row of headings; the first ``left`` columns are aligned left."""
         self._parts.append(("table", ([[printable(cell) for cell in row] for row in rows], left)))
 
     def plain(self) -> str:

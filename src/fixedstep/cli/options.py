@@ -1,7 +1,7 @@
 """The options that several commands have, and how their text becomes a number.
 
 The library's own types check every range, so an option cannot accept what a program could not use;
-here stands only what turns text into an integer. Nothing is rounded and nothing is clamped.
+this file only turns text into an integer. Nothing is rounded and nothing is clamped.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """A stream and its schedule as one picture, to be understood at a glance.
 
-From top to bottom the questions in the order in which they are asked: how long did frames take and
-where did it stall; how many steps did each run and how many were refused; what does alpha do around
-the worst moment; how are frame times distributed. Colours are those of Okabe and Ito, which people
-who see colours differently can tell apart, and nothing is told by colour alone: stalls have a mark
-and their length, drops stand on top of the steps, thicker and with a cross.
+From top to bottom: frame times and stalls; the steps that each frame ran and dropped; alpha around
+the longest frame; the distribution of frame times. Colours are those of Okabe and Ito, which people
+who see colours differently can tell apart, and nothing is shown by colour alone: stalls have a mark
+and their length, drops are drawn on top of the steps, thicker and with a cross.
 
 matplotlib is imported when a picture is asked for, and drawn on without its global state.
 """

@@ -193,6 +193,11 @@ class Window:
         return self._closed
 
     @property
+    def alpha(self) -> Alpha:
+        """Where to draw between the last two ticks, for pictures that ``draw`` does not draw."""
+        return SHOW_CURRENT if self.report is None else self.report.alpha
+
+    @property
     def visible(self) -> bool:
         """Whether the window is neither minimised nor hidden."""
         return self._visible

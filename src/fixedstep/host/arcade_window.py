@@ -19,7 +19,7 @@ class ArcadeWindow(PygletWindow):
     the current View is called once, with the seconds since the last frame, and the picture is drawn
     once: ``draw(alpha)`` takes the place of the window's ``on_draw``, and then the View's
     ``on_draw`` is called, for a menu or a score above the game. With ``draw=None``, ``on_draw`` of
-    the View and the window draw alone; ``report.alpha`` is where to draw between two ticks.
+    the View and the window draw alone; ``alpha`` is where to draw between two ticks.
 
         window = arcade.Window(640, 360)
         ArcadeWindow(step, draw, window=window, rate=Rate(60)).run()

@@ -45,7 +45,7 @@ class PacerReport(NamedTuple):
     largest_lateness: Nanos
     """The most nanoseconds by which a frame started after its target."""
     lateness: FrameTiming
-    """How late frames started: a summary with percentiles, of its own."""
+    """How late frames started, with percentiles."""
 
 
 class FramePacer:

@@ -53,7 +53,7 @@ class Recorder:
     12
 
     A `FrameLoop` must be new, and its frames are planned with the recorder's ``begin_frame`` and
-    ``resync`` in place of its own. `Trace` reads the file, and ``fixedstep verify`` plans it again:
+    ``resync``, not the loop's. `Trace` reads the file, and ``fixedstep verify`` plans it again:
 
     >>> from fixedstep import FrameLoop, Rate
     >>> with Recorder(io.StringIO(), FrameLoop(Rate(60))) as recorder:

@@ -7,14 +7,14 @@ what came in is accepted, clamped (one frame longer than ``max_delta``) or exclu
 what the schedule is given, so that clamped time and dropped steps are reported apart.
 
 It adds nothing up into steps: that is `FrameLoop`, and a second accumulator here would sooner or
-later disagree with it. It refuses to smooth or average, which invents time, and to be sampled with
-a delta: the difference is taken in one place, from absolute readings.
+later disagree with it. It never smooths readings. It takes absolute readings and no deltas, so that
+the difference is taken in one place.
 
 A clock that goes back adds nothing, ever. What the following sample counts from is a choice:
 
 ``"hold"``      the highest reading so far. Right for a clock that jitters between processor cores:
-                no nanosecond is counted twice. But a clock that somebody set back by an hour stands
-                still for an hour.
+                no nanosecond is counted twice. But where somebody set the clock back by an hour,
+                an hour passes without a tick.
 ``"reanchor"``  the lower reading, as `FrameLoop` does by itself. One frame is lost and no more, and
                 a clock that jitters is counted a little too long.
 """
@@ -29,7 +29,7 @@ from .._saved import Saved
 from ..time import Nanos, Rate, StepBudget, Timestamp, Timestep, scale_and_unit
 
 LONGEST_FRAME = Nanos(250_000_000)
-"""What a `FrameClock` lets through of one frame unless it is told otherwise: a quarter second."""
+"""How much of one frame a `FrameClock` accepts by default: a quarter second."""
 
 _POLICIES = ("hold", "reanchor")
 

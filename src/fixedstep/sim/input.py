@@ -56,12 +56,12 @@ class ActionState(NamedTuple):
 
     @property
     def neutral(self) -> bool:
-        """Whether the action is at rest: not held, and axis 0."""
+        """Whether the action is not held and its axis is 0."""
         return not self.held and self.axis == 0
 
 
 NEUTRAL = ActionState()
-"""An action at rest, without edges."""
+"""A neutral action, without edges."""
 PRESS = ActionState(held=True, pressed=1)
 """A button that went down since the last tick, and is down."""
 RELEASE = ActionState(released=1)
@@ -193,7 +193,7 @@ class TickInput(Value, Mapping[str, ActionState], kind="sim.TickInput"):
 
     @classmethod
     def neutral(cls, actions: Iterable[str]) -> TickInput:
-        """The input with all of these actions at rest.
+        """The input with all of these actions neutral.
 
         Raises TypeError and ValueError for names that are none.
         """
@@ -203,7 +203,7 @@ class TickInput(Value, Mapping[str, ActionState], kind="sim.TickInput"):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether every action is at rest, and there are no edges."""
+        """Whether every action is neutral, and there are no edges."""
         return not self._active
 
     def absorb_into(self, digest: StateHash) -> StateHash:
@@ -226,7 +226,7 @@ class TickInput(Value, Mapping[str, ActionState], kind="sim.TickInput"):
         return digest
 
     def to_dict(self) -> dict[str, list[int]]:
-        """What is not at rest, as JSON can hold it: held, axis, pressed, released, cancelled.
+        """What is not neutral, as JSON can hold it: held, axis, pressed, released, cancelled.
 
         >>> TickInput({"jump": PRESS, "fire": NEUTRAL}).to_dict()
         {'jump': [1, 0, 1, 0, 0]}
@@ -349,13 +349,13 @@ class Input:
 
     **Pauses.** What is down or deflected when time stops (pause, hide), or is pressed while it is
     stopped, is blocked: it counts again after it has been released once. The next tick sees
-    ``cancelled`` for what was held, deflected or pending. What is at rest counts at once.
+    ``cancelled`` for what was held, deflected or pending. What is neutral counts at once.
 
     **Times.** Without ``at`` an event is given to the next tick that runs. With ``at``, a wall time
     in nanoseconds on the clock of the frames, it is given to the tick that contains that time, so
     that a test or a replay has the same result at every frame rate.
 
-    ``dead_zone`` is how far from the middle an axis counts as at rest, in thousandths, 0 .. 1000;
+    ``dead_zone`` is how far from the middle an axis counts as 0, in thousandths, 0 .. 1000;
     or a mapping from names of axes to that (100 for those left out). Values outside are not scaled.
 
     Raises TypeError for names that are not text, ValueError for an empty name or one used twice,
@@ -363,7 +363,7 @@ class Input:
     """
 
     # What counts is in _active, as the next tick will see it. _down has the buttons that are down,
-    # as far as events tell, _blocked the buttons and axes that must be at rest once before they
+    # as far as events tell, _blocked the buttons and axes that must be neutral once before they
     # count. So a button is held if it is in _down alone; in both it was down when time stopped, or
     # was pressed then, and its release is still to come; in _blocked alone it was cancelled, and
     # whether it is still down is not known.
@@ -467,7 +467,7 @@ class Input:
         """Set an axis to a deflection, ``-1.0 .. 1.0``; it stays there until it is set again.
 
         The value is rounded to thousandths, and is 0 within the dead zone. Use it for events and
-        for polling alike; an axis that is blocked counts again once it was set to rest. For two
+        for polling alike; an axis that is blocked counts again once it was 0. For two
         keys that make an axis, use two buttons.
 
         >>> stick = Input(axes=["walk"], dead_zone={"walk": 50})
@@ -517,7 +517,7 @@ deflection
         Call it when the window loses the keyboard or a device goes away; windows of
         ``fixedstep.host`` do. The next tick sees ``cancelled`` for what was void, and no release.
         After it a button is up: the next ``press`` counts. A button that is polled, and an axis,
-        counts again once it was reported at rest.
+        counts again once it was reported neutral.
 
         >>> controls = Input(buttons=["jump"])
         >>> controls.press("jump"); controls.cancel()
@@ -569,7 +569,7 @@ deflection
 
     @property
     def blocked(self) -> frozenset[str]:
-        """The actions that are ignored until they were at rest once."""
+        """The actions that are ignored until they were neutral once."""
         return frozenset(self._blocked)
 
     def _named(self, kind: str) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """How far something has come between its departure and its arrival, for drawing.
 
 Use it for what takes longer than a tick: an army on the march, a door that opens. The simulation
-keeps the two times; the renderer computes the share of the way in each frame, and puts it into
-curves and positions of its own. The simulation must not use the result.
+keeps the two times; the renderer computes the share of the way in each frame and draws by it. The
+simulation must not use the result.
 """
 
 from __future__ import annotations

@@ -279,7 +279,7 @@ larger
 
         All required ones are published. If they are too many together with those that wait, the
         oldest optional ones that wait are dropped and counted. Optional ones are published as far
-        as there is room then; the rest is dropped and counted.
+        as there is room then; the others are dropped and counted.
 
         Raises RuntimeError outside a tick.
         """

@@ -140,8 +140,9 @@ class Random(Saved, kind="sim.Random"):
             items[place], items[other] = items[other], items[place]
 
     def stream(self, name: object) -> Random:
-        """Another generator for a purpose of its own, by seed and name: nothing is drawn from this
-        one, and it does not matter how much was.
+        """Another generator, which depends on the seed and ``name`` only.
+
+        Nothing is drawn from this one, and it does not matter how much was.
 
         ``name`` is a str, an integer, a tuple of them, or anything else that `StateHash.absorb`
         takes. An effect that draws from ``random.stream("effects")`` does not move the sequence of

@@ -77,7 +77,7 @@ def assert_fps_invariant(
     >>> keys = [(300_000_000, "press", "run"), (700_000_000, "release", "run")]
     >>> assert_fps_invariant(lambda: Session(World, buttons=["run"]), keys=keys)
 
-    For a game with a loop of its own, ``run`` takes one argument and is called once with each
+    For a game that has its loop in itself, ``run`` takes one argument and is called once with each
     profile. It makes a new game, gives it the profile's
     ``timestamps``, and returns or yields the state after every tick, in tick order: a mapping of
     names to values, or any other value that `StateHash.absorb` takes. States are compared by their
@@ -210,7 +210,7 @@ def assert_deterministic(
     With ``processes=4`` it is called once more in each of four new processes, which have different
     seeds of ``hash``. A game that iterates over a set of strings, or orders objects by their
     address, may pass in one process and diverge between two. With ``both_cores=True`` every other
-    process uses the reference core and the rest the native one. ``run`` must then be a function at
+    process uses the reference core, the others the native one. ``run`` must then be a function at
     the top of a module; the processes have this one's ``sys.path``.
 
     Raises AssertionError too for runs without a tick and for a state that never changes, ValueError

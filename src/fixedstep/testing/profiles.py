@@ -1,8 +1,8 @@
 """Frame profiles: how long the frames of an imagined machine are, as fixed lists of integers.
 
-They stand for displays and for trouble: 60, 30 and 24 frames a second as a clock in milliseconds
-shows them, a thousand, 144 on its exact grid, and one that jitters and stalls. A profile is data
-and the same in every run: a random one would find a fault on Tuesday and not on Wednesday.
+The default ones are 60, 30 and 24 frames a second on a clock of milliseconds, a thousand, 144
+exactly, and one that jitters and stalls. A profile is the same in every run: a random one would
+find a bug in one run and miss it in the next.
 (`fixedstep.testing.frame_timestamps` is the random kind, and hypothesis keeps what it found.)
 """
 

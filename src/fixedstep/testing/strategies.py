@@ -28,15 +28,15 @@ def _strategies() -> Any:
     except ImportError as error:
         raise ImportError(
             "the strategies of fixedstep.testing need hypothesis, which is not installed; "
-            "pip install 'fixedstep[test]' brings it"
+            "pip install 'fixedstep[testing]' brings it"
         ) from error
     return strategies
 
 
 def hostile_timestamps(*, max_frames: int = 50) -> SearchStrategy[list[Timestamp]]:
-    """Lists of up to ``max_frames`` timestamps that no clock should give and a schedule must stand.
+    """Lists of up to ``max_frames`` timestamps that no clock should give.
 
-    They go back, stand still, jump over centuries, sit on the powers of two and on both ends of
+    They go back, repeat, jump over centuries, are powers of two and both ends of
     ``0 .. 2**64 - 1``, and move by a nanosecond, a step, or a step and a nanosecond.
 
     >>> from fixedstep import FrameLoop
@@ -73,7 +73,7 @@ def frame_timestamps(
 
     The first is the start, anywhere in the first century of a clock. Then they never go back, and
     no frame is longer than ``max_delta`` nanoseconds; most are near what displays do. At 2**64 - 1
-    the clock stands still.
+    the clock stops.
 
     >>> from fixedstep import FrameLoop, StepBudget
     >>> from hypothesis import given
