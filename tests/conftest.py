@@ -171,6 +171,13 @@ def core(request: pytest.FixtureRequest) -> Core:
 
 
 @pytest.fixture(scope="session")
+def backend_setting(core: Core) -> str:
+    """What FIXEDSTEP_BACKEND is in another process that shall run this core."""
+    name = core.__name__.rpartition(".")[2]
+    return "auto" if name == "_portable" else name
+
+
+@pytest.fixture(scope="session")
 def native() -> Core:
     """The compiled core, for what only it has and for comparisons."""
     return _load("native")

@@ -36,10 +36,11 @@ def run(*arguments: str, backend: str = "auto") -> subprocess.CompletedProcess[s
     )
 
 
-def test_three_processes_and_both_cores_print_the_line_of_the_original(core: Core) -> None:
-    backend = core.__name__.rpartition(".")[2]
+def test_three_processes_and_both_cores_print_the_line_of_the_original(
+    backend_setting: str,
+) -> None:
     for _ in range(3):
-        ended = run("--frames", "600", backend=backend)
+        ended = run("--frames", "600", backend=backend_setting)
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, LINE, "")
 
 

@@ -20,8 +20,13 @@ FILES = (
     "captures",
     "cases",
     "doctests",
+    "drawing",
+    "due_times",
+    "frame_clock",
     "game_loop",
     "input",
+    "interpolation",
+    "interrupts",
     "objects",
     "outbox",
     "pacer",
@@ -29,18 +34,27 @@ FILES = (
     "rates",
     "real_time",
     "reentry",
+    "replay",
+    "rollback",
+    "saved",
     "schedule",
+    "session",
     "stats",
     "timers",
     "trace",
     "vectors",
 )
+_EXAMPLES = "test_doctests.py::test_the_examples_of_a_module_are_true"
 #: What cannot pass in a browser, and why.
 WITHOUT = {
+    f"{_EXAMPLES}[fixedstep.host.tick_server]": "asyncio.run waits, and only await can here",
+    f"{_EXAMPLES}[fixedstep.sim.history]": "uses NumPy",
+    f"{_EXAMPLES}[fixedstep.sim.mailbox]": "starts threads",
     "test_objects.py::test_each_core_loads_the_pickles_of_both": "starts programs",
     "test_objects.py::test_an_object_made_around_its_constructor_crashes_nothing": (
         "starts programs"
     ),
+    "test_replay.py::test_a_live_error_of_work_is_what_the_replay_gives": "starts threads",
     "test_plan.py::test_the_largest_plan_does_not_cost_its_steps": (
         "len() ends at 2**31 - 1 on 32 bits"
     ),

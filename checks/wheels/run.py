@@ -368,6 +368,27 @@ def no_compiler(release: Release) -> str:
     return "auto: the banner and a pure wheel that runs on the reference core; require: an error"
 
 
+def no_cffi(release: Release) -> str:
+    """Install the source and the pure wheel where cffi has no wheel and cannot be compiled."""
+    python = release.pythons[-1]
+    pip = ("-m", "pip", "install", "--no-cache-dir", "--no-binary", "cffi")
+    [source] = release.dist.glob("*.tar.gz")
+    for file, build in ((source, "skip"), (release.pure, "skip"), (source, "require")):
+        runs = inside(release, f"no cffi {build} {file.suffix}")
+        run([python.path, "-m", "venv", runs.parent.parent])
+        fails = build == "require"  # or there was a cffi after all
+        settings = {"CC": "false", "FIXEDSTEP_BUILD": build}
+        said = run([runs, *pip, file], fails=fails, settings=settings)
+        if fails:
+            need(said, "cffi")
+            continue
+        need(run([runs, "-m", "pip", "check"]), "No broken requirements found")
+        need(run([runs, "-m", "fixedstep", "info"], release.work), "reference")
+        if "cffi" in (listed := run([runs, "-m", "pip", "list"])):
+            raise Failure(f"cffi is installed:\n{listed}")
+    return "the source with skip and the pure wheel install, and pip check says nothing"
+
+
 def metadata(release: Release) -> str:
     """Ask twine whether an index would take the files."""
     files = sorted(release.dist.iterdir())
@@ -422,8 +443,9 @@ def commands(release: Release) -> str:
 
 def steps(release: Release, short: bool) -> Iterable[tuple[str, Callable[[], str]]]:
     """Every step's name, and what runs it."""
-    whole = (tools, workflows, builds, sdist, abi3_wheel, abi3, manylinux, pure_wheel, no_compiler)
-    for step in whole:
+    for step in (tools, workflows, builds, sdist, abi3_wheel, abi3, manylinux, pure_wheel):
+        yield step.__name__.replace("_", " "), partial(step, release)
+    for step in (no_compiler, no_cffi):
         yield step.__name__.replace("_", " "), partial(step, release)
     for python in release.free_threaded:
         yield f"wheel, {python}", partial(free_threaded_wheel, release, python)

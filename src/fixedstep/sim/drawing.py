@@ -36,15 +36,15 @@ class Interpolated:
     short way: from 350 to 10 through 0.
 
     >>> from types import SimpleNamespace as Sprite
-    >>> sprites = [Sprite(x=0, y=5, angle=350)]
+    >>> sprites = [Sprite(angle=350, x=0, y=5)]
     >>> moving = Interpolated(sprites, ("x", "y"), degrees=("angle",))
     >>> moving.capture()                          # at the start of every tick
     >>> sprites[0].x, sprites[0].angle = 10, 10
     >>> with moving.at(0.5):                      # in every frame, with the alpha to draw at
     ...     print(sprites)
-    [namespace(x=5.0, y=5, angle=0.0)]
+    [namespace(angle=0.0, x=5.0, y=5)]
     >>> sprites
-    [namespace(x=10, y=5, angle=10)]
+    [namespace(angle=10, x=10, y=5)]
 
     The attributes of pyglet's sprites are ``("x", "y")`` and, in degrees, ``("rotation",)``; those
     of arcade's ``("center_x", "center_y")`` and ``("angle",)``; those of pygame's rects ``("x",

@@ -373,13 +373,7 @@ class GameLoop:
         try:
             self._in_frame = True
             self._ending = False
-            while self._tick - first < number and not self._ending and self._fault is None:
-                plan = FramePlan(self._tick, 1, 0, self._loop.remainder, self._rate)
-                self._loop._skip_ticks(1)
-                self._run(plan, 1)
-                if self._changed:
-                    self._changed = False
-                    self._apply_tick_verbs()
+            self._run_singly(first + number)
             left = number - (self._tick - first)
             if left:
                 self._abandoned += left
@@ -393,6 +387,17 @@ class GameLoop:
         if self._stopped and not self._keep:
             self._fresh = True  # the tick that was stepped to is shown exactly
         return self._reported(self._account, first, abandoned, 0, regressed=False)
+
+    def _run_singly(self, end: int) -> None:
+        """The loop of `run_ticks`: within its try, CPython 3.14 would leave the jump back out of
+        what the try covers, and Ctrl-C can come there."""
+        while self._tick < end and not self._ending and self._fault is None:
+            plan = FramePlan(self._tick, 1, 0, self._loop.remainder, self._rate)
+            self._loop._skip_ticks(1)
+            self._run(plan, 1)
+            if self._changed:
+                self._changed = False
+                self._apply_tick_verbs()
 
     def _long_frame(self, now: int) -> FrameReport:
         if self._in_frame:

@@ -28,10 +28,11 @@ def progress_exact(at: Exact, departed: Exact, arrives: Exact) -> Fraction:
     Raises TypeError for a float or anything else that is no exact number, OverflowError out of
     range, and ValueError for an arrival before the departure.
     """
-    now, start, end = (
+    # a list: PyPy takes a TypeError out of a generator for "this is no iterable"
+    now, start, end = [
         exact(value, name, _FIX)
         for value, name in ((at, "at"), (departed, "departed"), (arrives, "arrives"))
-    )
+    ]
     if end < start:
         raise ValueError(
             f"arrives must not be before departed, not {end} before {start}; "
