@@ -1,4 +1,4 @@
-"""``python bench/instructions.py``: instructions a frame, by function, counted by callgrind.
+"""``python -m bench.instructions``: instructions a frame, by function, counted by callgrind.
 
 Times on a shared machine differ by some percent from run to run; instructions do not, so a change
 of ten in a thousand shows here and nowhere else. Each loop of the bench is run twice, with few
@@ -17,7 +17,8 @@ from collections import Counter
 from pathlib import Path
 
 from fixedstep import native
-from fixedstep.cli.bench import frames, workload
+
+from . import frames, measure, workload
 
 PLAYS = {
     "begin_frame": frames.plan_only,
@@ -62,7 +63,8 @@ def _counted(play: str, passes: int) -> Counter[str]:
         out = Path(folder) / "callgrind.out"
         tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
         subprocess.run(
-            [*tool, sys.executable, __file__, play, str(passes)],
+            [*tool, sys.executable, "-m", "bench.instructions", play, str(passes)],
+            cwd=measure.ROOT,
             check=True,
             capture_output=True,
             env={**os.environ, "PYTHONHASHSEED": "0"},

@@ -1,22 +1,29 @@
-"""The results of the long form as files: pyperf's JSON with every value, and a table to read.
+"""``python -m bench.report``: write the table of docs/bench.md from docs/bench.json.
 
-pyperf's format, so that its tools (``python -m pyperf stats``, ``hist``, ``compare_to``) work on
-the file; its runner is not used, because it measures one side to the end before the next one
-begins, and then the ratio of two is at the mercy of what else the machine did meanwhile. A run in
-the file is a process, and the sides of a row with the same run were measured in turns.
+bench.json is in the format of pyperf, so that its tools (``python -m pyperf stats``, ``hist``,
+``compare_to``) work on the file; its runner is not used, because it measures one side to the end
+before the next one begins, and then the ratio of two is at the mercy of what else the machine did
+meanwhile. A run in the file is a process, and the sides of a row with the same run were measured in
+turns.
 """
 
 from __future__ import annotations
 
+import json
+import platform
 from collections.abc import Iterable
 from pathlib import Path
 
-import pyperf  # type: ignore[import-untyped,import-not-found,unused-ignore]
+import fixedstep
+from fixedstep import native
+from fixedstep.cli.layout import pairs
 
-from fixedstep.cli.bench.measure import Claim, Result
-from fixedstep.cli.bench.table import claim_cells, number
+from .measure import ROOT, Claim, Result, Sample
+from .rows import ROWS
 
-#: pyperf's unit for the first word of a row's, and how many of it that is.
+JSON, PAGE = ROOT / "docs" / "bench.json", ROOT / "docs" / "bench.md"
+BEGIN, END = "<!-- the table begins -->\n", "<!-- the table ends -->\n"
+#: pyperf's unit for a row's, up to a slash, and how many of it that is.
 _UNITS = {
     "ns": ("second", 1e-9),
     "ms": ("second", 1e-3),
@@ -24,86 +31,120 @@ _UNITS = {
     "bytes": ("byte", 1.0),
 }
 
-_HEAD = ("measured", "spread", "target", "")
+
+def machine_facts() -> dict[str, str]:
+    """What a figure means nothing without."""
+    built = {name: text for name, text in native.build_info().items() if name != "extension"}
+    return {
+        "fixedstep": fixedstep.__version__,
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "cpu": _cpu(),
+        "system": f"{platform.system()} {platform.machine()}",
+        **built,
+    }
 
 
-def write_json(path: Path, results: Iterable[Result], facts: dict[str, str]) -> None:
-    """All values of all sides, with the facts about the machine in each benchmark."""
+def machine() -> str:
+    """The same as lines."""
+    return pairs(machine_facts().items())
+
+
+def _cpu() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{models[0]}, {len(models)} CPUs" if models else platform.processor() or "unknown"
+
+
+def write_json(results: Iterable[Result], facts: dict[str, str]) -> None:
+    """All values of all sides, with the facts about the machine."""
     benchmarks = []
     for result in results:
-        unit, factor = _UNITS[result.row.unit.split()[0]]
+        unit, factor = _UNITS[result.row.unit.partition("/")[0]]
         for side in result.sides:
-            metadata = {"name": f"{result.row.name}: {side}", "unit": unit, **facts}
+            # six digits: more would be noise, and twice the file
             runs = [
-                pyperf.Run(
-                    [_six_digits(value * factor) for value in sample.values[side]],
-                    metadata=metadata,
-                    collect_metadata=False,
-                )
+                {"values": [float(f"{value * factor:.6g}") for value in sample.values[side]]}
                 for sample in result.samples
             ]
-            benchmarks.append(pyperf.Benchmark(runs))
-    pyperf.BenchmarkSuite(benchmarks).dump(str(path), replace=True)
+            metadata = {"name": f"{result.row.name}: {side}", "unit": unit}
+            benchmarks.append({"metadata": metadata, "runs": runs})
+    suite = {"benchmarks": benchmarks, "metadata": facts, "version": "1.0"}
+    JSON.write_text(json.dumps(suite, separators=(",", ":")) + "\n", encoding="ascii")
 
 
-def _six_digits(value: float) -> float:
-    """More would be noise, and twice the file."""
-    return float(f"{value:.6g}")
+def read_json() -> tuple[list[Result], dict[str, str]]:
+    """What `write_json` was given, less the rows that there are no more."""
+    suite = json.loads(JSON.read_text(encoding="ascii"))
+    results = []
+    for row in ROWS:
+        factor = _UNITS[row.unit.partition("/")[0]][1]
+        sides = {
+            benchmark["metadata"]["name"].partition(": ")[2]: benchmark["runs"]
+            for benchmark in suite["benchmarks"]
+            if benchmark["metadata"]["name"].startswith(f"{row.name}: ")
+        }
+        samples = [
+            Sample(
+                {
+                    side: [value / factor for value in run["values"]]
+                    for side, run in zip(sides, runs, strict=True)
+                },
+                {},
+            )
+            for runs in zip(*sides.values(), strict=True)
+        ]
+        results.append(Result(row, samples))
+    return results, suite["metadata"]
 
 
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
+def number(value: float) -> str:
+    """Three digits that matter.
+
+    >>> number(0.034567), number(2.5), number(12345.6)
+    ('0.0346', '2.50', '12346')
+    """
+    for below, places in ((0.1, 4), (1, 3), (10, 2), (100, 1)):
+        if abs(value) < below:
+            return f"{value:.{places}f}"
+    return f"{value:.0f}"
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
-    aligned = ("---", *("---:" for _ in head[1:]))
-    return [_row(*head), _row(*aligned), *(_row(*row) for row in rows), ""]
-
-
-def _times(result: Result) -> Iterable[tuple[str, ...]]:
-    for side in result.sides:
-        spread = result.side(side)
-        yield side, number(spread.median), f"{number(spread.low)} .. {number(spread.high)}"
-
-
-def _section(result: Result) -> list[str]:
-    """A row: its ratios, the worst first, then its times, then who was absent."""
-    ratios = [claim for claim in result.row.claims if result.claim(claim) is not None]
-    ratios.sort(key=lambda claim: -_median(result, claim))
-    return [
-        f"## {result.row.title}",
-        "",
-        *_table(("what", *_HEAD), (claim_cells(result, claim) for claim in ratios)),
-        *_table(("side", result.row.unit, "spread"), _times(result)),
-        *(f"- {side} did not play: {why}" for side, why in result.absent.items()),
-    ]
-
-
-def _median(result: Result, claim: Claim) -> float:
+def _cells(result: Result, claim: Claim) -> tuple[str, ...] | None:
+    """What, measured, lowest and highest of the processes, both sides, target and whether met."""
     spread = result.claim(claim)
-    return 0.0 if spread is None else spread.median
+    if spread is None:
+        return None
+    unit = result.row.unit
+    target = claim.target(unit)
+    if target and not claim.met(spread.median):
+        target += ", **missed**"
+    sides = (number(result.side(side).median) for side in (claim.side, claim.against))
+    measured = number(spread.median) + (f" {unit}" if claim.difference else "")
+    times = f"{', '.join(sides)} {unit}"
+    return claim.what, measured, f"{number(spread.low)}..{number(spread.high)}", times, target
 
 
-def write_table(path: Path, results: list[Result], facts: dict[str, str]) -> None:
-    """The targets first, then every row."""
-    targets = [
-        claim_cells(result, claim)
-        for result in results
-        for claim in result.row.claims
-        if claim.target("")
-    ]
-    lines = [
-        "# The long form of the bench",
-        "",
-        "Written by `python bench/run.py`; [performance.md](performance.md) explains it. A figure",
-        "is the median over fresh processes, its spread the lowest and the highest of them. Both",
-        "sides of a ratio were measured in turns in one process.",
-        "",
-        *_table(("machine", ""), facts.items()),
-        "## Targets",
-        "",
-        *_table(("what", *_HEAD), targets),
+def table(results: Iterable[Result]) -> str:
+    """The ratios of all rows."""
+    rows: list[tuple[str, ...]] = [
+        ("what", "measured", "spread", "the two sides", "target"),
+        ("---",) * 5,
     ]
     for result in results:
-        lines += _section(result)
-    path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+        rows += filter(None, (_cells(result, claim) for claim in result.row.claims))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+
+
+def write_table() -> None:
+    """Put the table and the machine of bench.json into the page."""
+    results, facts = read_json()
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    after = rest.split(END)[1]
+    known = "; ".join(f"{name}: {text}" for name, text in facts.items())
+    made = f"{BEGIN}\n{known}\n\n{table(results)}\n{END}"
+    PAGE.write_text(before + made + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_table()

@@ -1,4 +1,4 @@
-"""``python bench/session.py``: what a frame costs in a game loop and in a session, in one run.
+"""``python -m bench.session``: what a frame costs in a game loop and in a session, in one run.
 
 Each row runs the same frames of one tick and checks its work; the first is the bare body of a loop
 that is driven by hand, and the last two are the same busy tick, by hand and in a session.
@@ -12,10 +12,11 @@ from statistics import median
 from typing import Any
 
 from fixedstep import Alpha, FrameLoop, FrameStats, Rate, Timestamp
-from fixedstep.cli.bench.measure import Effort, Played, Side, clock, interleave
-from fixedstep.cli.bench.table import machine
 from fixedstep.host._window import Window
 from fixedstep.sim import GameLoop, Session, Tick, TickInput, TimerQueue
+
+from .measure import Effort, Played, Side, clock, interleave
+from .report import machine
 
 _FRAMES = 6_000
 _TIMES = [Timestamp(-(-frame * 10**9 // 60)) for frame in range(_FRAMES + 1)]

@@ -1,4 +1,4 @@
-"""``python bench/timers.py``: what a timer queue should lie in, at 10, 100 and 10,000 timers.
+"""``python -m bench.timers``: what a timer queue should lie in, at 10, 100 and 10,000 timers.
 
 The contenders keep (due tick, sequence) and nothing else, so that what is compared is the order and
 not the payloads; `TimerQueue` plays along as a whole, with its checks and its ids. Each plays the
@@ -18,10 +18,11 @@ from statistics import median
 from typing import NamedTuple, Protocol
 
 from fixedstep import StateHash
-from fixedstep.cli.bench.measure import Effort, Played, Side, clock, interleave
-from fixedstep.cli.bench.table import machine
-from fixedstep.cli.bench.workload import WrongWorkError
 from fixedstep.sim.timers import TimerId, TimerQueue
+
+from .measure import Effort, Played, Side, clock, interleave
+from .report import machine
+from .workload import WrongWorkError
 
 _SIZES = (10, 100, 10_000)
 _FARTHEST = 600

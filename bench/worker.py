@@ -1,12 +1,9 @@
-"""The fresh process in which one row of the long form is measured."""
+"""``python -m bench.worker``: the fresh process in which one row is measured."""
 
 import sys
-from pathlib import Path
+
+from .measure import serve
+from .rows import ROWS
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-    from bench.suite import rows
-
-    from fixedstep.cli.bench.measure import serve
-
-    serve(rows(), sys.argv[1:])
+    serve(ROWS, sys.argv[1:])

@@ -16,8 +16,8 @@ from array import array
 from functools import cache
 from pathlib import Path
 
-from fixedstep.cli.bench.measure import Played, clock
-from fixedstep.cli.bench.workload import BUDGET, START, STEP
+from .measure import Played, clock
+from .workload import BUDGET, START, STEP
 
 SOURCE = Path(__file__).with_name("yardstick.c")
 
@@ -51,7 +51,7 @@ def _compiled() -> ctypes.CDLL:
 
 
 def hash_of_bytes(data: bytes, repeats: int, /) -> Played:
-    """The obvious loop over bytes: `fixedstep.cli.bench.hashing.HashOfBytes`."""
+    """FNV-1a-64 as everybody writes it, ``repeats`` times over; the outcome is the digest."""
     library = _compiled()
     begun = clock()
     digest = library.yardstick_hash(data, len(data), repeats)
@@ -59,7 +59,7 @@ def hash_of_bytes(data: bytes, repeats: int, /) -> Played:
 
 
 def digest_of_frames(now: array[int], /) -> Played:
-    """Planning with the obvious loop: `fixedstep.cli.bench.batches.DigestOfFrames`."""
+    """Planning, and hashing each plan byte by byte; the outcome is the schedule digest."""
     library = _compiled()
     address, count = now.buffer_info()
     begun = clock()

@@ -63,6 +63,8 @@ WITHOUT = {
     "test_backend.py::test_the_suite_itself_knows_what_runs": _NATIVE,
     "test_batch.py::test_a_length_that_lies_is_not_believed": _NATIVE,
     "test_bench.py": _NATIVE,
+    "test_cli_bench.py::test_both_cores_and_their_ratio_stand_in_one_table": _NATIVE,
+    "test_cli_bench.py::test_without_cffi_both_cores_are_shown": _NATIVE,
     "test_cli.py::test_both_cores_replay_a_recording_to_equal_digests": _NATIVE,
     "test_cli.py::test_info_describes_the_extension": _NATIVE,
     "test_docs.py::test_the_code_of_a_page_prints_what_the_page_says": _NATIVE,

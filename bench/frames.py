@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from types import ModuleType
 
-from ... import reference
-from .. import cores
+from fixedstep import native, reference
+
 from .measure import Absent, Played, Side, clock
 from .workload import BUDGET, DIGEST, DROPPED, FRAMES, START, STEP, TICKS, Trace, trace
 
+CORES = {"native": native, "reference": reference}
 DT = STEP.nanos / 10**9
 LIMIT = BUDGET.steps
 
@@ -216,17 +217,9 @@ def empty_loop(trace: Trace) -> Played:
     return Played(clock() - begun, now)
 
 
-def _of_core(name: str, play: Play, trace: Trace, *outcome: object) -> Iterator[Side | Absent]:
-    """A side for each core, ``{}`` in its name standing for the core's."""
-    native, reason = cores.native_core()
-    for label, core in (("native", native), ("reference", reference)):
-        if core is None:
-            yield Absent(name.format(label), reason)
-        else:
-            yield _of(name.format(label), play, core, trace, outcome)
-
-
-def _of(name: str, play: Play, core: ModuleType, trace: Trace, outcome: object) -> Side:
+def _of_core(
+    name: str, play: Play, core: ModuleType, trace: Trace, outcome: tuple[object, ...]
+) -> Side:
     return Side(name, FRAMES, lambda: play(core, trace), lambda found: found == outcome)
 
 
@@ -248,30 +241,23 @@ def _of_library(
 def planning() -> Iterator[Side | Absent]:
     """begin_frame and what does the same work."""
     frames = trace()
-    yield from _of_core("{}", plan_only, frames, TICKS, True)
+    last = frames.nanos[-1]
+    for name, core in CORES.items():
+        yield _of_core(name, plan_only, core, frames, (TICKS, True))
     yield _of_floats("inline floats", lambda: inline_floats(frames), TICKS - 3, TICKS + 3)
     yield _of_floats("class of floats", lambda: class_of_floats(frames), TICKS - 3, TICKS + 3)
-    native, reason = cores.native_core()
-    if native is None:
-        yield Absent("no-op C method", reason)
-    else:
-        module = native
-        last = frames.nanos[-1]
-        yield Side("no-op C method", FRAMES, lambda: no_op(module, frames), lambda at: at == last)
-    yield Side("empty for", FRAMES, lambda: empty_loop(frames), lambda at: at == frames.nanos[-1])
+    yield Side("no-op C method", FRAMES, lambda: no_op(native, frames), lambda at: at == last)
+    yield Side("empty for", FRAMES, lambda: empty_loop(frames), lambda at: at == last)
 
 
 def bodies() -> Iterator[Side | Absent]:
     """The documented body and what people have instead."""
     frames = trace()
     outcome = (TICKS, DROPPED, DIGEST, True)
-    yield from _of_core("{}", body, frames, *outcome)
-    yield from _of_core("{}, ticks", body_of_ticks, frames, *outcome)
-    native, reason = cores.native_core()
-    if native is None:
-        yield Absent("native, update(dt)", reason)
-    else:
-        yield _of("native, update(dt)", body_with_update, native, frames, outcome)
+    for name, core in CORES.items():
+        yield _of_core(name, body, core, frames, outcome)
+    yield _of_core("native, ticks", body_of_ticks, native, frames, outcome)
+    yield _of_core("native, update(dt)", body_with_update, native, frames, outcome)
     yield _of_floats("inline floats", lambda: inline_floats_body(frames), TICKS - 3, TICKS + 3)
     yield _of_floats("class of floats", lambda: class_of_floats_body(frames), TICKS - 3, TICKS + 3)
     # gamekit forgets the remainder of a frame that exceeds its budget: up to a step each

@@ -18,11 +18,13 @@ import json
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 from .workload import WrongWorkError
 
+ROOT = Path(__file__).resolve().parent.parent
 #: Nanoseconds, for the length of something.
 clock: Callable[[], int] = time.perf_counter_ns
 
@@ -96,7 +98,7 @@ class Claim(NamedTuple):
         """The bounds in words, empty if there are none."""
         unit = f" {unit}" if self.difference else ""
         if self.low is not None and self.high is not None:
-            return f"{self.low:g} .. {self.high:g}{unit}"
+            return f"{self.low:g}..{self.high:g}{unit}"
         if self.high is not None:
             return f"<= {self.high:g}{unit}"
         return f">= {self.low:g}{unit}" if self.low is not None else ""
@@ -197,11 +199,13 @@ def interleave(contenders: Iterable[Side | Absent], effort: Effort) -> Sample:
 
 
 def fresh(command: Sequence[str], row: Row, effort: Effort) -> Result:
-    """Measure a row in fresh processes: ``command`` starts one that calls `serve`."""
+    """Measure a row in fresh processes: ``command`` starts one that calls `serve`, in the checkout.
+
+    Raises WrongWorkError if one of them fails."""
     samples = []
     for _ in range(effort.processes):
         ended = subprocess.run(
-            [*command, row.name, json.dumps(effort)], capture_output=True, text=True, check=False
+            [*command, row.name, json.dumps(effort)], cwd=ROOT, capture_output=True, text=True
         )
         if ended.returncode != 0:
             raise WrongWorkError(f"{row.name}: {(ended.stderr or 'no message').strip()}")

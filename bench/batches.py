@@ -6,31 +6,18 @@ import mmap
 from array import array
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Protocol
 
-from ... import reference
-from .. import cores
+from fixedstep import native, reference
+
 from .measure import Absent, Played, Side, clock
 from .workload import BUDGET, OUTCOMES, START, STEP, timestamps
+from .yardstick import digest_of_frames
 
-SIZES = (10**3, 10**4, 10**5, 10**6, 10**7)
+SIZES = (10**3, 10**6, 10**7)
 BYTES_A_PLAN = 28
 _PAGE = 4096
 #: As many frames as the reference is given: some 6 microseconds each.
 REFERENCE_SIZE = 10**4
-
-
-class DigestOfFrames(Protocol):
-    """Plans frames as the core does and digests each plan byte by byte. Compiled by the bench that
-    comes with the source, since it needs the core's headers."""
-
-    def __call__(self, now: array[int], /) -> Played:
-        """The outcome is the schedule digest."""
-
-
-def size_name(size: int) -> str:
-    """10**6 as ``1e6``."""
-    return f"1e{len(str(size)) - 1}"
 
 
 def _with_stats(core: ModuleType, now: array[int]) -> Played:
@@ -92,13 +79,12 @@ def _new_memory(advice: int | None) -> Played:
 
 
 def _new_memories() -> Iterator[Side | Absent]:
-    name = f"{BYTES_A_PLAN} bytes of new memory, {{}} pages {size_name(SIZES[-1])}"
-    kinds = {"small": None, "large": getattr(mmap, "MADV_HUGEPAGE", None)}
-    for kind, advice in kinds.items():
+    for kind, advice in (("small", None), ("large", getattr(mmap, "MADV_HUGEPAGE", None))):
+        name = f"{BYTES_A_PLAN} bytes of new memory, {kind} pages 1e7"
         if not hasattr(mmap, "MAP_PRIVATE") or (kind == "large" and advice is None):
-            yield Absent(name.format(kind), "no such pages on this system")
+            yield Absent(name, "no such pages on this system")
         else:
-            yield _memory_side(name.format(kind), advice)
+            yield _memory_side(name, advice)
 
 
 def _memory_side(name: str, advice: int | None) -> Side:
@@ -117,12 +103,8 @@ def _side(
 def batches() -> Iterator[Side | Absent]:
     """Every form of batch at every size; the reference one by one; one by one at both ends."""
     yield _side("reference loop", _loop_with_absorb, reference, timestamps(REFERENCE_SIZE))
-    native, reason = cores.native_core()
-    if native is None:
-        yield Absent("begin_frames", reason)
-        return
     for size in SIZES:
-        now, label = timestamps(size), size_name(size)
+        now, label = timestamps(size), f"1e{len(str(size)) - 1}"
         yield _side(f"begin_frames with stats {label}", _with_stats, native, now)
         yield _side(f"begin_frames {label}", _without_stats, native, now)
         yield _side(f"digest_frames {label}", _digest_only, native, now)
@@ -131,17 +113,11 @@ def batches() -> Iterator[Side | Absent]:
     yield from _new_memories()
 
 
-def digests(yardstick: DigestOfFrames | str) -> Iterator[Side | Absent]:
-    """Planning and digesting in C, against the same with the obvious hash, or why there is none."""
+def digests() -> Iterator[Side]:
+    """Planning and digesting in C, against the same with the obvious hash."""
     now = timestamps(REFERENCE_SIZE)
     digest = OUTCOMES[len(now)][3]
-    native, reason = cores.native_core()
-    if native is None:
-        yield Absent("digest_frames", reason)
-    else:
-        yield _side("digest_frames", _digest_only, native, now)
-    if isinstance(yardstick, str):
-        yield Absent("byte by byte", yardstick)
-    else:
-        obvious = yardstick
-        yield Side("byte by byte", len(now), lambda: obvious(now), lambda found: found == digest)
+    yield _side("digest_frames", _digest_only, native, now)
+    yield Side(
+        "byte by byte", len(now), lambda: digest_of_frames(now), lambda found: found == digest
+    )

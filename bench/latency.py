@@ -1,8 +1,8 @@
 """What a frame waits for beside busy threads: not its mean but its worst.
 
 A call that gives up the interpreter's lock has to win it back, and a busy thread lets go of it
-every 5 ms only. So a frame is timed by itself, some 2,000 times, with none, one and two threads
-that never pause. Each frame sleeps to the next millisecond first (beside busy threads it comes
+every 5 ms only. So a frame is timed by itself, some 2,000 times, with one and with two threads that
+never pause. Each frame sleeps to the next millisecond first (beside busy threads it comes
 later: it waits for the lock then, which is no doing of what is timed), and then times the same call
 on three loops: the C type, the reference (these two in turns first), and last the plain C function
 through cffi, which gives up the lock.
@@ -17,13 +17,12 @@ from importlib import import_module
 from threading import Thread
 from typing import Any
 
-from ... import reference
-from ...time import StepBudget, Timestamp, Timestep
-from .. import cores
+from fixedstep import StepBudget, Timestamp, Timestep, native, reference
+
 from .measure import Effort, Sample, clock
 from .workload import WrongWorkError
 
-BUSY = (0, 1, 2)
+BUSY = (1, 2)
 PACE = 10**6
 STEP = Timestep(PACE)
 BUDGET = StepBudget(3)
@@ -76,32 +75,26 @@ def _timed(call: Call, now: Timestamp) -> int:
     return clock() - begun
 
 
-def _percentile(ordered: list[int], percent: int) -> float:
-    return float(ordered[min(len(ordered) * percent // 100, len(ordered) - 1)])
-
-
 def latencies(effort: Effort) -> Sample:
-    """p50, p99 and the maximum, in nanoseconds, of each loop with each number of threads."""
-    native, reason = cores.native_core()
-    if native is None:
-        return Sample({}, {"native": reason, "cffi lib": reason})
+    """The p99 and the maximum, in nanoseconds, of each loop with each number of threads."""
     plain, reason = _plain_functions()
     values: dict[str, list[float]] = {}
     for busy in BUSY:
         with busy_threads(busy):
-            frames = _frames(native.FrameLoop, plain, effort.paced)
+            frames = _frames(plain, effort.paced)
         for name, times in frames.items():
             ordered = sorted(times)
             label = f"{name}, {busy} busy,"
-            values[f"{label} p50"] = [_percentile(ordered, 50)]
-            values[f"{label} p99"] = [_percentile(ordered, 99)]
+            values[f"{label} p99"] = [
+                float(ordered[min(len(ordered) * 99 // 100, len(ordered) - 1)])
+            ]
             values[f"{label} max"] = [float(ordered[-1])]
     return Sample(values, {"cffi lib": reason} if plain is None else {})
 
 
-def _frames(native_loop: type[reference.FrameLoop], core: Any, count: int) -> dict[str, list[int]]:
+def _frames(core: Any, count: int) -> dict[str, list[int]]:
     start = Timestamp(time.perf_counter_ns())
-    fast, slow = native_loop(STEP, BUDGET, start), reference.FrameLoop(STEP, BUDGET, start)
+    fast, slow = native.FrameLoop(STEP, BUDGET, start), reference.FrameLoop(STEP, BUDGET, start)
     struct, through_cffi = native_through_cffi(core, start) if core is not None else (None, None)
     pair: list[tuple[list[int], Call]] = [([], fast.begin_frame), ([], slow.begin_frame)]
     plain: list[int] = []
