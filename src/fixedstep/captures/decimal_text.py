@@ -91,11 +91,14 @@ def nanoseconds(text: str, unit: str = "ms") -> int:
     number, _, exponent = text.lower().partition("e")
     whole, _, part = number.lstrip("+-").partition(".")
     digits = (whole + part).lstrip("0")
+    shift = exponent.lstrip("+-").lstrip("0")
+    if len(shift) > 18:  # in no capture, not even on a 0; int() would end at 4,300 digits
+        raise ValueError(_RANGE)
     if not digits:
         return 0
     if text[0] == "-":
         raise ValueError("is negative, and no frame takes less than no time")
-    power = int(exponent.lstrip("+-").lstrip("0")[:18] or "0")  # more would change nothing
+    power = int(shift or "0")
     # how many of the digits stand before the point, in nanoseconds
     size = len(digits) - len(part) + places + (-power if exponent[:1] == "-" else power)
     if size > 20:
