@@ -1,5 +1,5 @@
-/* What few frames need: the arithmetic of long ones, and alpha, the one place of the core with floating
- * point.
+/* The rule of a frame is in fs_schedule.h. Here is what few frames need: the arithmetic of long ones, and
+ * alpha, the one place of the core with floating point.
  */
 #include "fs_schedule.h"
 

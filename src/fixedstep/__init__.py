@@ -1,15 +1,16 @@
-"""fixedstep: fixed simulation steps from timestamps, in integers, equal on every machine.
+"""Turns timestamps into fixed simulation steps. The same timestamps give the same steps on every
+machine, since all arithmetic is on integers.
 
-    loop, stats = FrameLoop(Timestep.HZ_60, StepBudget(5), start=now), FrameStats()
+    loop, stats = FrameLoop(Rate(60), budget=5, start=host.now()), FrameStats()
     while running:
-        plan = loop.begin_frame(now)
+        plan = loop.begin_frame(host.now())
         for step in plan.steps():
             world.advance(step)
         draw(plan.alpha())
         stats.absorb(plan)
 
-Times are integer nanoseconds. `backend` says which core runs; `fixedstep.reference` is the plain
-Python one and the specification.
+Times are integer nanoseconds. Two cores give equal results: one in C, and `fixedstep.reference` in
+plain Python, which is the specification. `backend` says which one runs.
 """
 
 from typing import TYPE_CHECKING

@@ -29,6 +29,9 @@ Alpha = NewType("Alpha", float)
 ORIGIN = Timestamp(0)
 """Where a timeline starts by default."""
 
+LONGEST_FRAME = Nanos(250_000_000)
+"""How much of one frame's time counts by default: a quarter second."""
+
 _SECOND = 10**9
 
 

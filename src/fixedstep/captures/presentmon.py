@@ -3,7 +3,7 @@
 A frame time is the text of one column, milliseconds in decimal. MsBetweenPresents looks back, to
 the row before; FrameTime (2.1, 2.2 and ``--v2_metrics``) looks forward, to the next row, and so
 does CPUBusy + CPUWait, which is all that 2.0.0 and 2.0.1 have. The column with the time of each row
-is what frame times are compared with: rows may be missing.
+is what frame times are compared with (by `collector`), since rows may be missing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Games on top of the schedule: the game loop, sessions, input, timers, sounds, background work."""
 
 from .drawing import Interpolated
-from .due import due_times
+from .due_times import due_times
 from .frame_clock import FrameClock, FrameSample
 from .game_loop import SHOW_CURRENT, Fault, FrameReport, GameLoop, GameStateError
 from .history import ArrayHistory, History

@@ -1,4 +1,5 @@
-"""The frame clock: one sample a frame, and the only clamp between a real clock and a schedule.
+"""The frame clock, for a `FrameLoop` that you drive by hand: it takes out time that must not be
+simulated. `GameLoop` does this by itself, and has the pause as well.
 
 Some time that passes must not be simulated: the second a debugger held the program, the night the
 lid was closed, the load between two levels. This clock takes it out, once, and keeps the account:
@@ -26,10 +27,7 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, final
 from .. import FrameLoop
 from .._arguments import U64_MAX, count, nanos, shown, timestamp
 from .._saved import Saved
-from ..time import Nanos, Rate, StepBudget, Timestamp, Timestep, scale_and_unit
-
-LONGEST_FRAME = Nanos(250_000_000)
-"""How much of one frame a `FrameClock` accepts by default: a quarter second."""
+from ..time import LONGEST_FRAME, Nanos, Rate, StepBudget, Timestamp, Timestep, scale_and_unit
 
 _POLICIES = ("hold", "reanchor")
 

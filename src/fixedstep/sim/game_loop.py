@@ -19,14 +19,11 @@ from typing import Any, Final, Literal, NamedTuple, SupportsIndex, TypeAlias
 
 from .. import FrameLoop, FramePlan, FrameStats
 from .._arguments import U32_MAX, U64_MAX, count, nanos, positive, shown, timestamp
-from ..time import Alpha, Nanos, Rate, Step, StepBudget, Timestamp, budget_steps
+from ..time import LONGEST_FRAME, Alpha, Nanos, Rate, Step, StepBudget, Timestamp, budget_steps
 from .exact import Exact, exact, int_if_whole
 
 SHOW_CURRENT: Final = Alpha(float(1))
 """The alpha of a frame whose newest state must be drawn exactly, without interpolation."""
-
-LONGEST_FRAME: Final = Nanos(250_000_000)
-"""How much of a frame's time counts by default: 250 ms."""
 
 State = Literal["faulted", "loading", "hidden", "paused", "playing"]
 

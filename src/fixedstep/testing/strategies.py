@@ -11,8 +11,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from .._arguments import U64_MAX, nanos, positive
-from ..sim.frame_clock import LONGEST_FRAME
-from ..time import Nanos, Timestamp
+from ..time import LONGEST_FRAME, Nanos, Timestamp
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
