@@ -41,6 +41,8 @@ from .time import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from typing_extensions import Self
+
     from ._state import LoopState, TimingState
 
     _TallyState = tuple[int, int, int, int]
@@ -105,27 +107,40 @@ def _f32_bits(value: float) -> int:
     return sign | nearest + (rest > half or (rest == half and nearest & 1))
 
 
-class _Final:
-    """A type that cannot be subclassed, so that a check for it is exact, as in C."""
+class _Type:
+    """What all six types share. None can be subclassed, so that a check for it is exact, as in C;
+    equal states are equal objects, of either core."""
 
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
-        if cls.__base__ is not _Final:
+        if cls.__base__ is not _Type:
             raise TypeError(
                 f"type '{__name__}.{cls.__mro__[1].__name__}' is not an acceptable base type"
             )
 
+    def _state(self) -> tuple[Any, ...]:
+        raise NotImplementedError
 
-def _state_of(other: object, kind: str) -> tuple[Any, ...] | None:
-    """The state of ``other`` if it is a ``kind`` of either core: equal states are equal objects."""
-    if type(other).__name__ != kind or type(other).__module__ not in _CORES:
-        return None
-    return tuple(other._state())  # type: ignore[attr-defined]
+    def __copy__(self) -> Self:
+        """Itself, if it never changes."""
+        return self
+
+    def __deepcopy__(self, memo: object, /) -> Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, (type(self).__name__, *self._state())
+
+    def __eq__(self, other: object) -> bool:
+        kind = type(other)
+        if kind.__name__ != type(self).__name__ or kind.__module__ not in _CORES:
+            return NotImplemented
+        return self._state() == tuple(other._state())  # type: ignore[attr-defined]
 
 
 @final
-class FrameLoop(_Final):
+class FrameLoop(_Type):
     """The schedule: turns timestamps into whole simulation steps.
 
     ``FrameLoop(timestep, budget, start)`` runs steps of ``timestep`` (a `Timestep`, or a `Rate` for
@@ -404,16 +419,6 @@ class FrameLoop(_Final):
     def __copy__(self) -> FrameLoop:
         return _loop(*self._state())
 
-    def __deepcopy__(self, memo: object, /) -> FrameLoop:
-        return self.__copy__()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return restore, ("FrameLoop", *self._state())
-
-    def __eq__(self, other: object) -> bool:
-        state = _state_of(other, "FrameLoop")
-        return NotImplemented if state is None else self._state() == state
-
     def __repr__(self) -> str:
         return text.frame_loop(*self._state())
 
@@ -425,7 +430,7 @@ def _loop(*state: Any) -> FrameLoop:
 
 
 @final
-class FramePlan(_Final):
+class FramePlan(_Type):
     """What one frame must do. Immutable; made by `FrameLoop.begin_frame`.
 
     >>> plan = FramePlan(7, 2, 1, 4, Timestep(10))
@@ -543,19 +548,6 @@ class FramePlan(_Final):
         ratio = float(self._remainder) / float(self._unit)
         return Alpha(min(_F32.unpack(_F32.pack(ratio))[0], _ALPHA_BELOW_ONE))
 
-    def __copy__(self) -> FramePlan:
-        return self
-
-    def __deepcopy__(self, memo: object, /) -> FramePlan:
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return restore, ("FramePlan", *self._state())
-
-    def __eq__(self, other: object) -> bool:
-        state = _state_of(other, "FramePlan")
-        return NotImplemented if state is None else self._state() == state
-
     def __hash__(self) -> int:
         return hash(self._state())
 
@@ -578,7 +570,7 @@ def _plan(
 
 
 @final
-class Steps(_Final):
+class Steps(_Type):
     """The steps of one plan, in tick order: an iterator that knows how many are left.
 
     >>> steps = FramePlan(7, 2, 0, 0, Timestep(10)).steps()
@@ -632,16 +624,6 @@ class Steps(_Final):
     def __copy__(self) -> Steps:
         return _steps(*self._state())
 
-    def __deepcopy__(self, memo: object, /) -> Steps:
-        return self.__copy__()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return restore, ("Steps", *self._state())
-
-    def __eq__(self, other: object) -> bool:
-        state = _state_of(other, "Steps")
-        return NotImplemented if state is None else self._state() == state
-
     def __repr__(self) -> str:
         return text.steps(*self._state())
 
@@ -656,7 +638,7 @@ def _steps(first_tick: int, step_count: int, scale: int, unit: int) -> Steps:
 
 
 @final
-class StateHash(_Final):
+class StateHash(_Type):
     """A fingerprint of simulation state: FNV-1a-64 over what is absorbed, in the order written.
 
     Immutable: each ``absorb`` returns the next fingerprint, so the order of a digest can be read
@@ -787,19 +769,6 @@ class StateHash(_Final):
         """The digest: an integer, ``0 .. 2**64 - 1``."""
         return self._value
 
-    def __copy__(self) -> StateHash:
-        return self
-
-    def __deepcopy__(self, memo: object, /) -> StateHash:
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return restore, ("StateHash", *self._state())
-
-    def __eq__(self, other: object) -> bool:
-        state = _state_of(other, "StateHash")
-        return NotImplemented if state is None else self._state() == state
-
     def __hash__(self) -> int:
         return hash(self._state())
 
@@ -825,7 +794,7 @@ def digest(value: object, /) -> int:
 
 
 @final
-class FrameStats(_Final):
+class FrameStats(_Type):
     """The deterministic tally of a run: what two equal runs must agree on, and nothing measured.
 
     Wall time lives in `FrameTiming`, apart on purpose: a single report would sooner or later digest
@@ -911,16 +880,6 @@ class FrameStats(_Final):
     def __copy__(self) -> FrameStats:
         return _stats(*self._state())
 
-    def __deepcopy__(self, memo: object, /) -> FrameStats:
-        return self.__copy__()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return restore, ("FrameStats", *self._state())
-
-    def __eq__(self, other: object) -> bool:
-        state = _state_of(other, "FrameStats")
-        return NotImplemented if state is None else self._state() == state
-
     def __repr__(self) -> str:
         return text.frame_stats(*self._state())
 
@@ -932,7 +891,7 @@ def _stats(frames: int, ticks: int, steps_dropped: int, schedule_hash: int) -> F
 
 
 @final
-class FrameTiming(_Final):
+class FrameTiming(_Type):
     """A summary of measured frame times, in constant memory.
 
     It is measured, so two runs never agree on it: no digest takes it in. The clock is read by the
@@ -1076,16 +1035,6 @@ class FrameTiming(_Final):
 
     def __copy__(self) -> FrameTiming:
         return _timing(**self._state()[0])
-
-    def __deepcopy__(self, memo: object, /) -> FrameTiming:
-        return self.__copy__()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return restore, ("FrameTiming", *self._state())
-
-    def __eq__(self, other: object) -> bool:
-        state = _state_of(other, "FrameTiming")
-        return NotImplemented if state is None else self._state() == state
 
     def __repr__(self) -> str:
         return text.frame_timing(*self._state())
