@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from io import FileIO
     from typing import BinaryIO, TextIO
 
+    from typing_extensions import Self
+
 DEEPEST: Final = 64
 """Brackets within brackets. Python's decoder takes a piece of the stack for each."""
 LONGEST_INTEGER: Final = 100
@@ -39,6 +41,20 @@ _BRACKET = re.compile(r'[][{}"\\]')
 _LONG = re.compile(f"[0-9]{{{LONGEST_INTEGER + 1}}}")
 _DIGEST = re.compile("0x[0-9a-f]{16}")
 _END = re.compile(rb',"digest":"(0x[0-9a-f]{16})"}')
+
+
+class Closing:
+    """What is closed at the end of its ``with``."""
+
+    def close(self) -> None:
+        """Close it."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        self.close()
 
 
 class LongInteger:

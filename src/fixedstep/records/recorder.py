@@ -19,12 +19,11 @@ from .._arguments import positive, shown
 from ..sim.digests import world_digests
 from ..sim.session import Session
 from ..sim.tick import describe_error
+from .lines import Closing
 from .recording import RecordingHeader, RecordingWriter
 from .trace import TraceWriter
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from .. import FrameLoop, FramePlan, Timestamp
     from ..sim.game_loop import Fault
     from ..sim.tick import RecordedTick
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("fixedstep")
 
 
-class Recorder:
+class Recorder(Closing):
     """Records a `Session`, or a `FrameLoop`, into a new file.
 
     A session is recorded from its next tick on; go on using it as before. `Recording` reads the
@@ -220,17 +219,6 @@ class Recorder:
     def path(self) -> str | None:
         """Where it writes; None for a stream."""
         return self._path
-
-    def __enter__(self) -> Recorder:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         where = "a stream" if self._path is None else shown(self._path)

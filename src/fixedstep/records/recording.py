@@ -32,10 +32,9 @@ from ..sim.mailbox import Completion, Ticket, WorkFailed
 from ..sim.recordable import Recordable, check_recordable
 from ..sim.tick import RecordedTick
 from ..time import Nanos, Rate
-from .lines import RESTORE, LineReader, LineWriter, digest_text, dumps
+from .lines import RESTORE, Closing, LineReader, LineWriter, digest_text, dumps
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import BinaryIO
 
     from ..sim.game_loop import Fault
@@ -394,7 +393,7 @@ def _within_a_line(text: str) -> None:
         )
 
 
-class Recording:
+class Recording(Closing):
     """A recording, read one tick at a time. Iterate over it once.
 
     >>> import io
@@ -639,14 +638,3 @@ class Recording:
     def close(self) -> None:
         """Close the file, if it was opened here."""
         self._reader.close()
-
-    def __enter__(self) -> Recording:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()

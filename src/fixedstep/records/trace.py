@@ -23,11 +23,10 @@ import fixedstep
 from .. import _arguments
 from .._arguments import U32_MAX, U64_MAX, shown
 from ..time import Rate, StepBudget, Timestamp, Timestep
-from .lines import RESTORE, LineReader, LineWriter, digest_text, timestep_fields
+from .lines import RESTORE, Closing, LineReader, LineWriter, digest_text, timestep_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
     from typing import BinaryIO
 
 FORMAT = "fixedstep-trace"
@@ -107,7 +106,7 @@ class TraceWriter:
         self._lines.close()
 
 
-class Trace:
+class Trace(Closing):
     """A trace, read one operation at a time. Iterate over it once.
 
     >>> import io
@@ -217,14 +216,3 @@ class Trace:
     def close(self) -> None:
         """Close the file, if it was opened here."""
         self._reader.close()
-
-    def __enter__(self) -> Trace:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
