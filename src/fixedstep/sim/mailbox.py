@@ -30,7 +30,7 @@ from threading import RLock, get_ident
 from typing import Any, NamedTuple, NoReturn, Protocol, SupportsIndex
 
 from .._arguments import positive, shown
-from .recordable import check_recordable
+from .recordable import check_hashable, check_recordable
 
 
 class MailboxFull(RuntimeError):
@@ -261,7 +261,7 @@ class Mailbox:
         self._capacity = positive(
             capacity, "capacity", "a whole number of requests", "16 is the default"
         )
-        self._world = _hashed(world, "world")
+        self._world = check_hashable(world, "world")
         # Reentrant: what is allocated under it can run a finalizer, which may report, and so can a
         # signal. A report changes a slot and never which slots there are.
         self._lock = RLock()
@@ -447,7 +447,7 @@ class Mailbox:
         Raises ValueError for the world that is, since its results would be taken for new ones, and
         TypeError for a value without a hash.
         """
-        _hashed(world, "world")
+        check_hashable(world, "world")
         if world == self._world:
             raise ValueError(
                 f"world must be another than the one so far, {shown(world)}; count the worlds, "
@@ -595,18 +595,7 @@ def _failed(error: BaseException) -> WorkFailed:
 
 
 def _named(value: Hashable, name: str) -> Hashable:
-    return check_recordable(_hashed(value, name), name)
-
-
-def _hashed(value: Hashable, name: str) -> Hashable:
-    try:
-        hash(value)
-    except TypeError:
-        raise TypeError(
-            f"{name} must be a value that cannot change, not {type(value).__name__} "
-            f"{shown(value)}; a number or a tuple is one"
-        ) from None
-    return value
+    return check_recordable(check_hashable(value, name), name)
 
 
 def _checked(ticket: object) -> None:

@@ -23,6 +23,7 @@ from typing import Any, ClassVar, NamedTuple, SupportsIndex
 
 from .._arguments import U64_MAX, integer, positive, shown
 from .._saved import register, restore
+from .recordable import check_hashable
 
 _REQUESTS = "a whole number of requests"
 _CAPACITY_FIX = "64 is the default"
@@ -114,7 +115,7 @@ class Outbox:
         self._tick_capacity = positive(tick_capacity, "tick_capacity", _REQUESTS, _CAPACITY_FIX)
         self._dropped = 0
         self._discarded = 0
-        self._reset(_value(world, "world"))
+        self._reset(check_hashable(world, "world"))
 
     def _reset(self, world: Hashable) -> None:
         self._world = world
@@ -224,7 +225,7 @@ larger
             hash((kind, anchor, data))
         except TypeError:
             for name, value in (("kind", kind), ("anchor", anchor), ("data", data)):
-                _value(value, name)
+                check_hashable(value, name)
             raise
         staged, sequence = self._staged, self._sequence
         full = len(staged) >= self._tick_capacity
@@ -360,7 +361,7 @@ larger
 
         Raises TypeError for a world without a hash.
         """
-        world = _value(world, "world")
+        world = check_hashable(world, "world")
         count = len(self._published) + len(self._staged)
         self._discarded += count
         self._reset(world)
@@ -455,7 +456,9 @@ def _restored_request(world: Any, tick: Any, sequence: Any, *parts: Any) -> Requ
     numbers = (
         integer(each, "saved", "a whole number", "it is damaged") for each in (tick, sequence)
     )
-    return Request(_value(world, "world"), *numbers, *(_value(part, "saved") for part in parts))
+    return Request(
+        check_hashable(world, "world"), *numbers, *(check_hashable(part, "saved") for part in parts)
+    )
 
 
 register("sim.Outbox", _restored, 1)
@@ -464,15 +467,3 @@ register("sim.Request", _restored_request, 6)
 
 def _tick_of(request: Request) -> int:
     return request.tick
-
-
-def _value(value: Hashable, name: str) -> Hashable:
-    """The value, if it has a hash: what has none can change, and a request must not."""
-    try:
-        hash(value)
-    except TypeError:
-        raise TypeError(
-            f"{name} must be a value that cannot change, not {type(value).__name__} "
-            f"{shown(value)}; tuple(...) makes one of a list"
-        ) from None
-    return value

@@ -87,3 +87,15 @@ def _check(value: object, name: str, levels: int) -> None:
             f"of those, not {kind.__name__} {shown(value)}; pass the id of an entity instead of "
             "the entity"
         )
+
+
+def check_hashable(value: V, name: str) -> V:
+    """The value, if it has a hash: what has none can change after it was staged."""
+    try:
+        hash(value)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a value that cannot change, not {type(value).__name__} "
+            f"{shown(value)}; tuple(...) makes one of a list"
+        ) from None
+    return value
