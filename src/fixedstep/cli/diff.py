@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from ..records import Recording, RecordingHeader
+    from ..records.compare import Divergence
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -57,11 +59,25 @@ def described(recording: Recording) -> str:
     return printable(text)
 
 
+def different(divergence: Divergence, names: Sequence[str]) -> str:
+    """Where two runs of ticks differ first, and what each of them has there."""
+    from ..records.compare import format_sides
+    from .layout import pairs, printable
+
+    sides = format_sides(divergence.first, divergence.second)
+    rows = [
+        ("phase", divergence.phase or "not recorded"),
+        ("field", divergence.field),
+        *zip(names, sides, strict=True),
+    ]
+    found = pairs([(name, printable(value)) for name, value in rows], indent="  ")
+    return f"DIFFERENT: first divergence at tick {divergence.tick}\n{found}"
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print."""
     from ..captures.source import opened
     from ..records import Recording, compare
-    from ..records.compare import format_sides
     from .layout import pairs, printable
 
     names = (arguments.first, arguments.second)
@@ -78,14 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"different headers: {printable(line)[:400]}")
     print()
     if divergence is not None:
-        print(f"DIFFERENT: first divergence at tick {divergence.tick}")
-        sides = format_sides(divergence.first, divergence.second)
-        rows = [
-            ("phase", divergence.phase or "not recorded"),
-            ("field", divergence.field),
-            *zip("AB", sides, strict=True),
-        ]
-        print(pairs([(name, printable(value)) for name, value in rows], indent="  "))
+        print(different(divergence, "AB"))
         return 1
     print(pairs([("A", described(one)), ("B", described(other))]))
     print()

@@ -72,8 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Replay, print."""
     from ..captures.source import opened
     from ..records import Recording, replay
-    from ..records.compare import format_sides
-    from .diff import described
+    from .diff import described, different
     from .layout import pairs, printable
 
     with opened(arguments.file) as source:
@@ -88,14 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(pairs([("recording", printable(arguments.file)), ("game", printable(arguments.game))]))
     print()
     if divergence is not None:
-        print(f"DIFFERENT: first divergence at tick {divergence.tick}")
-        sides = format_sides(divergence.first, divergence.second)
-        rows = [
-            ("phase", divergence.phase or "not recorded"),
-            ("field", divergence.field),
-            *zip(divergence.sides, sides, strict=True),
-        ]
-        print(pairs([(name, printable(value)) for name, value in rows], indent="  "))
+        print(different(divergence, divergence.sides))
         if session.fault is not None:
             error = session.fault.error
             text = printable(f"{type(error).__name__}: {error}")
