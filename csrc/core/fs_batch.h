@@ -12,11 +12,13 @@
 
 #include "fs_schedule.h"
 
+/* The numbers of a tally, in order; csrc/build.py declares them to cffi. */
+#define FS_STATS(X) X(frames) X(ticks) X(steps_dropped) X(schedule_hash)
+
 typedef struct {
-    uint64_t frames;
-    uint64_t ticks;
-    uint64_t steps_dropped;
-    uint64_t schedule_hash;
+#define FS_NUMBER(name) uint64_t name;
+    FS_STATS(FS_NUMBER)
+#undef FS_NUMBER
 } fs_stats;
 
 static inline void fs_stats_absorb(fs_stats *stats, const fs_plan *plan)

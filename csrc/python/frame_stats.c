@@ -10,11 +10,19 @@ static PyObject *stats_make(fs_state *state, fs_stats stats)
     return (PyObject *)self;
 }
 
+/* What the parts of a call are for one of the numbers of FS_STATS. */
+#define FORMAT(name) "K"
+#define VALUE(name) , (unsigned long long)stats.name
+#define VARIABLE(name) unsigned long long name;
+#define POINTER(name) , &name
+#define FIELD(name) .name = name,
+#define MEMBER(name)                                                                                \
+    {#name, T_ULONGLONG, offsetof(fs_stats_object, stats.name), READONLY, fs_doc_FrameStats_##name},
+
 static PyObject *stats_state(fs_stats_object *self, PyObject *Py_UNUSED(ignored))
 {
     const fs_stats stats = fs_stats_snapshot(self);
-    return Py_BuildValue("(KKKK)", stats.frames, stats.ticks, stats.steps_dropped,
-                         stats.schedule_hash);
+    return Py_BuildValue("(" FS_STATS(FORMAT) ")" FS_STATS(VALUE));
 }
 
 /* Takes over the reference to `numbers`, which were checked in Python. */
@@ -23,11 +31,10 @@ static PyObject *stats_from(PyTypeObject *type, PyObject *numbers)
     if (numbers == NULL) {
         return NULL;
     }
-    unsigned long long frames, ticks, steps_dropped, schedule_hash;
+    FS_STATS(VARIABLE)
     PyObject *self = NULL;
-    if (PyArg_ParseTuple(numbers, "KKKK", &frames, &ticks, &steps_dropped, &schedule_hash)) {
-        self = stats_make(PyType_GetModuleState(type),
-                          (fs_stats){frames, ticks, steps_dropped, schedule_hash});
+    if (PyArg_ParseTuple(numbers, FS_STATS(FORMAT) FS_STATS(POINTER))) {
+        self = stats_make(PyType_GetModuleState(type), (fs_stats){FS_STATS(FIELD)});
     }
     Py_DECREF(numbers);
     return self;
@@ -79,14 +86,7 @@ static PyMethodDef stats_methods[] = {
 };
 
 static PyMemberDef stats_members[] = {
-    {"frames", T_ULONGLONG, offsetof(fs_stats_object, stats.frames), READONLY,
-     fs_doc_FrameStats_frames},
-    {"ticks", T_ULONGLONG, offsetof(fs_stats_object, stats.ticks), READONLY,
-     fs_doc_FrameStats_ticks},
-    {"steps_dropped", T_ULONGLONG, offsetof(fs_stats_object, stats.steps_dropped), READONLY,
-     fs_doc_FrameStats_steps_dropped},
-    {"schedule_hash", T_ULONGLONG, offsetof(fs_stats_object, stats.schedule_hash), READONLY,
-     fs_doc_FrameStats_schedule_hash},
+    FS_STATS(MEMBER)
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 FNV_OFFSET = 0xCBF29CE484222325
+#: The numbers of a FrameStats, in the order of its arguments; the digest is the last.
+STATS = ("frames", "ticks", "steps_dropped", "schedule_hash")
 
 _SECOND = 10**9
 _DAMAGED = "the saved state is damaged"
@@ -197,21 +199,16 @@ def frame_stats(
     ticks: SupportsIndex = 0,
     steps_dropped: SupportsIndex = 0,
     schedule_hash: SupportsIndex = FNV_OFFSET,
-) -> tuple[int, int, int, int]:
-    """What ``FrameStats(...)`` means: (frames, ticks, steps_dropped, schedule_hash)."""
+) -> tuple[int, ...]:
+    """What ``FrameStats(...)`` means: the numbers named in `STATS`."""
     return frame_stats_state(frames, ticks, steps_dropped, schedule_hash)
 
 
-def frame_stats_state(
-    frames: object, ticks: object, steps_dropped: object, schedule_hash: object
-) -> tuple[int, int, int, int]:
+def frame_stats_state(*numbers: object) -> tuple[int, ...]:
     """The state of a FrameStats, checked."""
-    return (
-        count(frames, "frames"),
-        count(ticks, "ticks"),
-        count(steps_dropped, "steps_dropped"),
-        count(schedule_hash, "schedule_hash"),
-    )
+    if len(numbers) != len(STATS):
+        raise TypeError(f"FrameStats takes {len(STATS)} numbers, not {len(numbers)}; {_DAMAGED}")
+    return (*map(count, numbers, STATS),)
 
 
 @_errors_name("FrameTiming")

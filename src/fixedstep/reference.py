@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
     from ._state import LoopState, TimingState
 
-    _TallyState = tuple[int, int, int, int]
-
 __all__ = [
     "FrameLoop",
     "FramePlan",
@@ -334,7 +332,7 @@ class FrameLoop(_Type):
         timestamps: Buffer | Iterable[int],
         stats: FrameStats | None,
         columns: tuple[list[int], ...] | None,
-    ) -> tuple[LoopState, LoopState, _TallyState, _TallyState]:
+    ) -> tuple[LoopState, LoopState, tuple[int, ...], tuple[int, ...]]:
         """Run copies of the loop and the tally over the timestamps, so that a bad one in the middle
         leaves everything as it was: what both were, and what they come to."""
         if stats is not None and type(stats) is not FrameStats:
@@ -359,8 +357,8 @@ class FrameLoop(_Type):
         stats: FrameStats | None,
         loop_before: LoopState,
         loop_after: LoopState,
-        tally_before: _TallyState,
-        tally_after: _TallyState,
+        tally_before: tuple[int, ...],
+        tally_after: tuple[int, ...],
     ) -> None:
         """Take over what a batch came to, if nobody else moved the loop or the tally meanwhile. The
         last thing a batch does: where there is no memory for its plans, nothing was planned."""
@@ -808,7 +806,8 @@ class FrameStats(_Type):
     Every counter saturates at 2**64 - 1. The arguments continue an earlier tally.
     """
 
-    __slots__ = ("_frames", "_schedule_hash", "_steps_dropped", "_ticks")
+    __slots__ = ("_numbers",)
+    _numbers: tuple[int, ...]
 
     def __new__(
         cls,
@@ -820,20 +819,15 @@ class FrameStats(_Type):
         """From checked arguments. Not ``__init__``, which could be called again on a live tally."""
         return _stats(*_state.frame_stats(frames, ticks, steps_dropped, schedule_hash))
 
-    def _set_state(self, frames: int, ticks: int, steps_dropped: int, schedule_hash: int) -> None:
-        self._frames = frames
-        self._ticks = ticks
-        self._steps_dropped = steps_dropped
-        self._schedule_hash = schedule_hash
+    def _set_state(self, *state: int) -> None:
+        self._numbers = state
 
     @classmethod
-    def _from_state(
-        cls, frames: int, ticks: int, steps_dropped: int, schedule_hash: int
-    ) -> FrameStats:
-        return _stats(*_state.frame_stats_state(frames, ticks, steps_dropped, schedule_hash))
+    def _from_state(cls, *state: object) -> FrameStats:
+        return _stats(*_state.frame_stats_state(*state))
 
-    def _state(self) -> _TallyState:
-        return self._frames, self._ticks, self._steps_dropped, self._schedule_hash
+    def _state(self) -> tuple[int, ...]:
+        return self._numbers
 
     def absorb(self, plan: FramePlan, /) -> None:
         """Count a plan and absorb it into the schedule digest.
@@ -842,32 +836,33 @@ class FrameStats(_Type):
         """
         if type(plan) is not FramePlan:
             raise _arguments.wrong_plan(plan)
-        self._set_state(
-            min(self._frames + 1, U64_MAX),
-            min(self._ticks + plan._step_count, U64_MAX),
-            min(self._steps_dropped + plan._dropped, U64_MAX),
-            _fnv_plan(self._schedule_hash, plan),
+        frames, ticks, steps_dropped, schedule_hash = self._numbers
+        self._numbers = (
+            min(frames + 1, U64_MAX),
+            min(ticks + plan._step_count, U64_MAX),
+            min(steps_dropped + plan._dropped, U64_MAX),
+            _fnv_plan(schedule_hash, plan),
         )
 
     @property
     def frames(self) -> int:
         """Plans absorbed."""
-        return self._frames
+        return self._numbers[0]
 
     @property
     def ticks(self) -> int:
         """Steps planned."""
-        return self._ticks
+        return self._numbers[1]
 
     @property
     def steps_dropped(self) -> int:
         """Steps that budgets refused."""
-        return self._steps_dropped
+        return self._numbers[2]
 
     @property
     def schedule_hash(self) -> int:
         """The digest of every plan, in order."""
-        return self._schedule_hash
+        return self._numbers[-1]
 
     def json(self) -> str:
         """One JSON object. The digest is a string, since JSON readers round large numbers.
@@ -884,9 +879,9 @@ class FrameStats(_Type):
         return text.frame_stats(*self._state())
 
 
-def _stats(frames: int, ticks: int, steps_dropped: int, schedule_hash: int) -> FrameStats:
+def _stats(*state: int) -> FrameStats:
     stats = object.__new__(FrameStats)
-    stats._set_state(frames, ticks, steps_dropped, schedule_hash)
+    stats._set_state(*state)
     return stats
 
 

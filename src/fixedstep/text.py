@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._arguments import U64_MAX
+from ._state import STATS
 from .time import timestep_of
 from .timing import percentile
 
@@ -47,18 +48,17 @@ def state_hash(value: int) -> str:
     return f"StateHash(0x{value:016x})"
 
 
-def frame_stats(frames: int, ticks: int, steps_dropped: int, schedule_hash: int) -> str:
-    return (
-        f"FrameStats(frames={frames}, ticks={ticks}, steps_dropped={steps_dropped}, "
-        f"schedule_hash=0x{schedule_hash:016x})"
-    )
+def frame_stats(*state: int) -> str:
+    counts = zip(STATS, state[:-1], strict=False)
+    numbers = "".join(f"{name}={count}, " for name, count in counts)
+    return f"FrameStats({numbers}schedule_hash=0x{state[-1]:016x})"
 
 
-def frame_stats_json(frames: int, ticks: int, steps_dropped: int, schedule_hash: int) -> str:
-    return (
-        f'{{"frames":{frames},"ticks":{ticks},"steps_dropped":{steps_dropped},'
-        f'"schedule_hash":"0x{schedule_hash:016x}"}}'
+def frame_stats_json(*state: int) -> str:
+    numbers = "".join(
+        f'"{name}":{number},' for name, number in zip(STATS, state[:-1], strict=False)
     )
+    return f'{{{numbers}"schedule_hash":"0x{state[-1]:016x}"}}'
 
 
 def frame_timing(state: TimingState) -> str:
