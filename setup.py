@@ -4,14 +4,18 @@
 ``require`` (it is an error; what CI and wheels use) or ``skip`` (pure Python on purpose).
 """
 
+import gzip
+import io
 import os
 import sys
 import sysconfig
+import tarfile
 from importlib.util import find_spec
 from typing import Any
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
 from setuptools.errors import SetupError
 
 MODE = os.environ.get("FIXEDSTEP_BUILD", "auto")
@@ -48,6 +52,9 @@ class BuildCore(build_ext):
             # only the two PyInit_ functions are seen: a program that has an fs_hash_bytes of its
             # own would give it to the core, or get the core's
             ext.extra_compile_args += ["-fvisibility=hidden"]
+            # a debugger is told the folder of the build, and the build-id depends on it: without,
+            # one source gives one file wherever it is built
+            ext.extra_compile_args += [f"-fdebug-prefix-map={os.getcwd()}=."]
             ext.extra_link_args += ["-fno-fast-math"]
         try:
             if not ext.sources:
@@ -64,6 +71,24 @@ class BuildCore(build_ext):
             raise
 
 
+class PlainSdist(sdist):
+    """sdist that holds no user, and no other time than SOURCE_DATE_EPOCH where that is set."""
+
+    def make_archive(self, *given: Any, **named: Any) -> str:
+        """Write the archive again: setuptools puts the time and the owner of each file into it."""
+        made = str(super().make_archive(*given, **named))
+        if epoch := os.environ.get("SOURCE_DATE_EPOCH"):
+            plain = io.BytesIO()
+            with tarfile.open(made) as old, tarfile.open(fileobj=plain, mode="w") as new:
+                for file in sorted(filter(tarfile.TarInfo.isfile, old), key=lambda file: file.name):
+                    entry = tarfile.TarInfo(file.name)
+                    entry.size, entry.mtime, entry.mode = file.size, int(epoch), 0o644
+                    new.addfile(entry, old.extractfile(file))
+            with open(made, "wb") as out:
+                out.write(gzip.compress(plain.getvalue(), mtime=int(epoch)))
+        return made
+
+
 cpython = sys.implementation.name == "cpython"
 native = MODE != "skip" and (cpython or sys.implementation.name == "pypy")
 cffi = native and find_spec("cffi") is not None
@@ -73,6 +98,6 @@ setup(
     setup_requires=["cffi>=1.17"] if native and cpython else [],
     cffi_modules=["csrc/build.py:ffi"] if cffi else [],
     ext_modules=[Extension("fixedstep._core", [])] if native and not cffi else [],
-    cmdclass={"build_ext": BuildCore},
+    cmdclass={"build_ext": BuildCore, "sdist": PlainSdist},
     options={"bdist_wheel": {"py_limited_api": "cp310"}} if limited else {},
 )

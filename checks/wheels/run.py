@@ -216,22 +216,42 @@ def builds(release: Release) -> str:
 
 
 def sdist(release: Release) -> str:
-    """Build the sdist, and unpack it where git is a command that fails."""
+    """Build the sdist, from two folders, and unpack it where git is a command that fails."""
     build = [release.tool("python"), "-m", "build", "--sdist", "--outdir"]
-    run([*build, release.dist, release.source])
+    epoch = {"SOURCE_DATE_EPOCH": "1700000000"}
+    run([*build, release.dist, release.source], settings=epoch)
     [made] = release.dist.iterdir()
+    other = release.work / "a-checkout-with-a-longer-name"
+    shutil.copytree(release.source, other / "source", copy_function=shutil.copyfile)
+    run([*build, other / "dist", other / "source"], settings=epoch)
+    if digest_of(made) != digest_of(other / "dist" / made.name):
+        raise Failure("the same source gave two sdists in two folders")
     nothing(contents.sdist_complaints(made, release.tracked), made.name)
     shutil.unpack_archive(made, release.unpacked.parent, filter="data")
     return f"{made.name}: {len(contents.expected_in_sdist(release.tracked))} files, no other"
 
 
 def build_wheel(
-    release: Release, python: Python, name: str, *, fails: bool = False, **settings: str
+    release: Release,
+    python: Python,
+    name: str,
+    *,
+    fails: bool = False,
+    without: str = "",
+    **settings: str,
 ) -> tuple[list[Path], str]:
-    """Build a wheel from a fresh copy of the unpacked sdist, without git; it and the output."""
+    """Build a wheel from a fresh copy of the unpacked sdist, without git; it and the output.
+    ``without`` leaves the line that has this text out of setup.py."""
     folder = release.work / "builds" / name
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(release.unpacked, folder / "source")
+    if without:
+        setup = folder / "source" / "setup.py"
+        lines = setup.read_text(encoding="utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if without not in line]
+        if len(kept) != len(lines) - 1:
+            raise Failure(f"setup.py does not have {without!r} once")
+        setup.write_text("".join(kept), encoding="utf-8")
     no_git = folder / "no-git"
     no_git.mkdir()
     (no_git / "git").write_text(f"#!/bin/sh\necho called >>{folder}/git-was-called\nexit 1\n")
@@ -255,24 +275,33 @@ def build_wheel(
 
 
 def abi3_wheel(release: Release) -> str:
-    """Build the abi3 wheel with the oldest Python, twice; and with flags of somebody's own."""
+    """Build the abi3 wheel with the oldest Python, in two folders; and with flags of somebody's
+    own."""
     oldest = release.pythons[0]
     [made], _ = build_wheel(release, oldest, "abi3", FIXEDSTEP_BUILD="require")
     if made.name != (name := f"fixedstep-{release.version}-cp310-abi3-linux_{MACHINE}.whl"):
         raise Failure(f"built {made.name}, not {name}")
     nothing(contents.wheel_complaints(made, release.tracked), made.name)
     release.wheel = Path(shutil.copy(made, release.work))
-    # the same folder again, as its name is part of what a debugger is told
-    [again], _ = build_wheel(release, oldest, "abi3", FIXEDSTEP_BUILD="require")
-    sums = {hashlib.sha256(path.read_bytes()).hexdigest() for path in (release.wheel, again)}
+    elsewhere = "a-folder-with-a-longer-name"
+    [again], _ = build_wheel(release, oldest, elsewhere, FIXEDSTEP_BUILD="require")
+    sums = {digest_of(path) for path in (release.wheel, again)}
     if len(sums) != 1:
-        raise Failure(f"the same source gave two wheels: {sums}")
+        raise Failure(f"the same source gave two wheels in two folders: {sums}")
+    # the control: without the option that hides the folder, the two must differ
+    control = set()
+    for folder in ("control", f"control-in-{elsewhere}"):
+        option = "-fdebug-prefix-map"
+        [told], _ = build_wheel(release, oldest, folder, without=option, FIXEDSTEP_BUILD="require")
+        control.add(digest_of(told))
+    if len(control) != 2:
+        raise Failure("a wheel that tells its folder is the same in two: nothing was compared")
     # flags without a level of optimisation must not make a core without any
     [own], _ = build_wheel(release, oldest, "flags", CFLAGS="-g0", FIXEDSTEP_BUILD="require")
     taken, wanted = (symbols.undefined(core_of(release, path)) for path in (own, again))
     if taken != wanted:
         raise Failure(f"CFLAGS=-g0 makes another core: {sorted(taken ^ wanted)}")
-    return f"{made.name} by {oldest}; built twice, sha256 {sums.pop()[:16]} both times"
+    return f"{made.name} by {oldest}; in two folders, sha256 {sums.pop()[:16]} in both"
 
 
 def abi3(release: Release) -> str:
@@ -333,10 +362,15 @@ def free_threaded_wheel(release: Release, python: Python) -> str:
     return f"{named.name}, {'one of' if listed else 'not'} the release's"
 
 
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def core_of(release: Release, wheel: Path) -> Path:
     """The compiled core, taken out of its wheel."""
     with zipfile.ZipFile(wheel) as archive:
-        folder = release.work / "libraries" / hashlib.sha256(wheel.read_bytes()).hexdigest()
+        folder = release.work / "libraries" / digest_of(wheel)
         [name] = [name for name in archive.namelist() if name.startswith("fixedstep/_core.")]
         return Path(archive.extract(name, folder))
 
