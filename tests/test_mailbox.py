@@ -35,6 +35,8 @@ from fixedstep.sim.mailbox import (
     Ticket,
 )
 
+from .interrupts import interrupt
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -1006,28 +1008,10 @@ def test_an_interrupt_between_any_two_instructions_leaves_counters_that_agree() 
         mailbox.shutdown()
 
     boundaries = 0
-    for stop in range(20_000):
-        mailbox, made, seen = Mailbox(), list[Ticket](), 0
-
-        def trace(frame: Any, event: str, argument: object, stop: int = stop) -> Any:
-            nonlocal seen
-            if frame.f_code.co_filename != file:
-                return None
-            frame.f_trace_opcodes = True
-            if event == "opcode":
-                seen += 1
-                if seen == stop + 1:
-                    raise KeyboardInterrupt
-            return trace
-
-        before = sys.gettrace()
-        sys.settrace(trace)
-        try:
+    for stop in range(1, 20_000):
+        mailbox, made = Mailbox(), list[Ticket]()
+        with interrupt(stop, file) as boundary:
             life(mailbox, made)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            sys.settrace(before)
         counters = assert_books_balance(mailbox)
         assert len(made) <= counters.reserved <= len(made) + 1, "the one that was interrupted"
         mailbox.take_batch()
@@ -1035,7 +1019,7 @@ def test_an_interrupt_between_any_two_instructions_leaves_counters_that_agree() 
         counters = assert_books_balance(mailbox)
         assert counters.outstanding == 0
         assert len(made) <= counters.reserved == counters.reclaimed
-        if seen <= stop:
+        if not boundary.hit:
             break
         boundaries += 1
     assert boundaries > 500

@@ -20,7 +20,10 @@ from fixedstep.records import Recorder, Recording, Trace, replay
 from fixedstep.records.lines import LineWriter
 from fixedstep.sim import Mailbox, Session
 
+from .interrupts import interrupt
+
 MS = 1_000_000
+RECORDS = os.path.join("fixedstep", "records", "")
 
 
 class World:
@@ -387,43 +390,18 @@ def test_ctrl_c_in_a_tick_leaves_a_recording_that_is_read() -> None:
 
 def test_an_interrupt_anywhere_in_a_recorded_tick_leaves_a_recording_that_is_read() -> None:
     """At each line and call of the recorder's files, one after the other."""
-    import fixedstep.records
-
-    folder = os.path.dirname(fixedstep.records.__file__)
     boundaries, cut = 0, 0
-    for stop in range(10_000):
+    for stop in range(1, 10_000):
         file, session = io.StringIO(), Session(World)
         recorder = Recorder(file, session)
         session.run_ticks(1)
-        seen = 0
-
-        def trace(frame: Any, event: str, argument: object, stop: int = stop) -> Any:
-            nonlocal seen
-            if not frame.f_code.co_filename.startswith(folder):
-                return None
-            frame.f_trace_opcodes = True
-            if event == "opcode":
-                if seen == stop:
-                    seen += 1
-                    raise KeyboardInterrupt
-                seen += 1
-            return trace
-
-        before = sys.gettrace()
-        sys.settrace(trace)
-        try:
+        with interrupt(stop, RECORDS) as boundary:
             session.run_ticks(1)
-            interrupted = False
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            sys.settrace(before)
         recorder.close()
         recording = Recording(io.StringIO(file.getvalue()))
         ticks = [record.tick for record in recording]
         assert ticks in ([0], [0, 1]), stop
-        if seen <= stop:
-            assert not interrupted
+        if not boundary.hit:
             break
         boundaries += 1
         cut += ticks == [0]
@@ -433,43 +411,23 @@ def test_an_interrupt_anywhere_in_a_recorded_tick_leaves_a_recording_that_is_rea
 
 def test_an_interrupt_anywhere_in_a_recorded_frame_leaves_a_trace_that_agrees_with_itself() -> None:
     """The footer counted a frame that was not in the file, so that `verify` found a difference."""
-    import fixedstep.records
     from fixedstep.cli.verify import Verification
 
-    folder = os.path.dirname(fixedstep.records.__file__)
     boundaries = 0
-    for stop in range(10_000):
-        file, seen = io.StringIO(), 0
+    for stop in range(1, 10_000):
+        file = io.StringIO()
         recorder = Recorder(file, loop())
         recorder.begin_frame(Timestamp(10 * MS))
-
-        def trace(frame: Any, event: str, argument: object, stop: int = stop) -> Any:
-            nonlocal seen
-            if not frame.f_code.co_filename.startswith(folder):
-                return None
-            frame.f_trace_opcodes = True
-            if event == "opcode":
-                seen += 1
-                if seen == stop + 1:
-                    raise KeyboardInterrupt
-            return trace
-
-        before = sys.gettrace()
-        sys.settrace(trace)
-        try:
+        with interrupt(stop, RECORDS) as boundary:
             recorder.begin_frame(Timestamp(20 * MS))
             recorder.resync(Timestamp(25 * MS))
-        except KeyboardInterrupt:
-            pass
-        finally:
-            sys.settrace(before)
         recorder.begin_frame(Timestamp(30 * MS))
         recorder.close()
         read = Trace(io.StringIO(file.getvalue()))
         assert 1 <= len(list(read)) <= 4
         again = Verification(Trace(io.StringIO(file.getvalue())), {"reference": reference})
         assert not again.difference, stop
-        if seen <= stop:
+        if not boundary.hit:
             assert not read.missing
             break
         boundaries += 1

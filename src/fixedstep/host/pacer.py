@@ -48,6 +48,19 @@ class PacerReport(NamedTuple):
     """How late frames started, with percentiles."""
 
 
+class _Seen(NamedTuple):
+    """Where a pacer is and what it counted. Replaced as one, so that Ctrl-C cannot part them."""
+
+    origin: int | None
+    next: int
+    on_time: int
+    late: int
+    skipped: int
+    resets: int
+    lateness: Nanos
+    """Of the last frame."""
+
+
 class FramePacer:
     """Waits for the start of each frame and returns the time to pass to `FrameLoop.begin_frame`.
 
@@ -88,10 +101,8 @@ class FramePacer:
         self._max_lateness = nanos(max_lateness, "max_lateness")
         self._waiter = Waiter(spin=spin, clock=clock, sleep=sleep)
         self._clock = clock
-        self._origin: int | None = None
-        self._next = 1
         self._in_time = False
-        self._on_time = self._late = self._skipped = self._resets = 0
+        self._seen = _Seen(None, 1, 0, 0, 0, 0, _NOTHING)
         self._lateness = FrameTiming()
 
     @property
@@ -102,9 +113,10 @@ class FramePacer:
     @property
     def next_target(self) -> Timestamp | None:
         """What the next `wait` waits for; None where it will set an origin or never waits."""
-        if self._origin is None or self._rate is None:
+        seen, rate = self._seen, self._rate
+        if seen.origin is None or rate is None:
             return None
-        return Timestamp(self._origin + self._rate.due_after(self._next))
+        return Timestamp(seen.origin + rate.due_after(seen.next))
 
     def set_rate(self, rate: Rate | None) -> None:
         """Pace at another rate from now on: an idle one in menus, a low one in a hidden window.
@@ -115,17 +127,16 @@ class FramePacer:
         Rate(4, 1)
         """
         if _rate(rate) != self._rate:
-            self._rate = rate
             self.reset()
+            self._rate = rate
 
     def reset(self) -> None:
         """Start a new grid: after activation, a change of visibility, a load, `FrameLoop.resync`.
 
         The next `wait` returns at once and is the new origin. What was counted stays.
         """
-        if self._origin is not None:
-            self._resets += 1
-        self._origin = None
+        seen = self._seen
+        self._seen = seen._replace(origin=None, resets=seen.resets + (seen.origin is not None))
         self._in_time = False
 
     def time_left(self) -> Nanos:
@@ -164,33 +175,43 @@ class FramePacer:
             return Timestamp(now)
         if target is not None and target - now > rate.due_after(1):  # the clock went back
             self.reset()
-        if target is None or self._origin is None:
-            self._origin, self._next = now, 1
+        origin, frame = self._seen.origin, self._seen.next
+        if target is None or origin is None:
+            self._seen = self._seen._replace(origin=now, next=1)
             return Timestamp(now)
-        origin, frame = self._origin, self._next
         in_time = self._in_time or now <= target
         now = self._waiter.wait_until(target)
         newest = frame
         if now - target > self._max_lateness:  # the last target that is not after now
             newest = (now - origin) * rate.numerator // (rate.denominator * _SECOND)
-        self._lateness.record(Nanos(now - target), drawn=True)
-        self._skipped += newest - frame
-        if in_time:
-            self._on_time += 1
-        else:
-            self._late += 1
-        self._next = newest + 1
+        seen = self._seen  # the sleep may have called reset
+        self._seen = seen._replace(
+            next=newest + 1,
+            on_time=seen.on_time + in_time,
+            late=seen.late + (not in_time),
+            skipped=seen.skipped + newest - frame,
+            lateness=Nanos(now - target),
+        )
         self._in_time = False
+        self._settle()
         return now
+
+    def _settle(self) -> None:
+        """Put the lateness of the last frame into the summary, unless it is there."""
+        seen = self._seen
+        if self._lateness.count < seen.on_time + seen.late:
+            self._lateness.record(seen.lateness, drawn=True)
 
     def report(self) -> PacerReport:
         """What was counted so far, as a snapshot."""
+        self._settle()
+        seen = self._seen
         return PacerReport(
-            scheduled=self._on_time + self._late + self._skipped,
-            on_time=self._on_time,
-            late=self._late,
-            skipped=self._skipped,
-            resets=self._resets,
+            scheduled=seen.on_time + seen.late + seen.skipped,
+            on_time=seen.on_time,
+            late=seen.late,
+            skipped=seen.skipped,
+            resets=seen.resets,
             largest_lateness=self._lateness.max,
             lateness=self._lateness.__copy__(),
         )

@@ -64,7 +64,8 @@ class TickServer:
         self._drops = DropNotice(on_drop)
         self._clock = clock
         self._sleep = sleep
-        self._running = self._stopping = self._waking = False
+        self._stopping = self._waking = False
+        self._task: asyncio.Task[Any] | None = None
         self._sleeping: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -92,14 +93,18 @@ class TickServer:
         Raises what a tick of a plain step function raises, and RuntimeError while it runs already.
         A session that is faulted goes on without ticks until it is given a new world.
         """
-        if not self._running:
+        if not self._running():
             self._stopping = False  # a stop is for the run that was last asked for
         return self._run()
 
+    def _running(self) -> bool:
+        """Asked of the task, which is over whatever ended it."""
+        return self._task is not None and not self._task.done()
+
     async def _run(self) -> None:
-        if self._running:
+        if self._running():
             raise RuntimeError("this server runs already; stop it and await its run first")
-        self._running = True
+        self._task = asyncio.current_task()
         self._loop, self._sleeping = asyncio.get_running_loop(), asyncio.Event()
         self.game._wake = self._wake
         self.game.exclude()
@@ -112,8 +117,7 @@ class TickServer:
                 self.report = report = self.game.frame(started)
                 self._drops.see(report, started)
         finally:
-            self._running = False
-            self._loop = self.game._wake = None
+            self._task = self._loop = self.game._wake = None
 
     def _target(self, started: Timestamp | None) -> Timestamp | None:
         """When the next frame starts; None for at once."""
