@@ -56,8 +56,12 @@ class Object(dict[str, Any]):
 def _object(pairs: list[tuple[str, Any]]) -> Object:
     found = Object(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        found.twice = next(key for key in keys if keys.count(key) > 1)
+        once: set[str] = set()
+        for key, _ in pairs:
+            if key in once:
+                found.twice = key
+                break
+            once.add(key)
     return found
 
 

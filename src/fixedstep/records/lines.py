@@ -16,6 +16,7 @@ import json
 import os
 import re
 from codecs import BOM_UTF8
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from .. import StateHash
@@ -373,8 +374,13 @@ class LineReader:
 
     def fields(self, value: object, what: str, names: set[str], also: set[str]) -> dict[str, Any]:
         """An object with all of ``names``, maybe some of ``also``, and nothing else."""
-        if not isinstance(value, dict) or not names <= value.keys() <= names | also:
-            maybe = f", and maybe {', '.join(sorted(also))}" if also else ""
+        if (
+            not isinstance(value, dict)
+            or not names <= value.keys()
+            or not all(name in also or name in names for name in value)
+        ):
+            some = ", ".join(sorted(also) if len(also) < 10 else map(shown, nsmallest(9, also)))
+            maybe = f", and maybe {some}{', ...' * (len(also) > 9)}" if also else ""
             self.refuse(
                 f"{what} has {', '.join(sorted(names))}{maybe}, not "
                 f"{shown(list(value) if isinstance(value, dict) else value)}; {RESTORE}"

@@ -500,6 +500,7 @@ class Recording(Closing):
             or len(set(phases)) != len(phases)
         ):
             reader.refuse(f"phases must be a list of different names; {RESTORE}")
+        self._phases = set(phases)
         nanos = "a whole number of nanoseconds"
         return RecordingHeader(
             rate=reader.rate(header["rate"]),
@@ -550,7 +551,7 @@ class Recording(Closing):
                 reader.refuse(f"root is not the digest of digests; {RESTORE}")
         phases: dict[str, int | Digests] = {}
         if header.phases:
-            written = reader.fields(line["phases"], "phases", set(), set(header.phases))
+            written = reader.fields(line["phases"], "phases", set(), self._phases)
             for name, value in written.items():
                 where = f"the digests of phase {shown(name)}"
                 phases[name] = (

@@ -734,11 +734,12 @@ deflection
                     f"{what} must be names of actions that can be, not {shown(listed)}"
                 )
         active = TickInput.from_dict(self._neutral, pending)._active
-        held = set(down) - set(blocked)
+        ignored = set(blocked)
+        held = set(down) - ignored
         for name, found in active.items():
             button = kinds[name] == _BUTTON
             if (found.axis if button else found.held or found.pressed or found.released) or (
-                found.axis and name in blocked
+                found.axis and name in ignored
             ):
                 raise ValueError(f"{shown(name)} is a {kinds[name]} and cannot be {shown(found)}")
         if held != {name for name, found in active.items() if found.held}:
@@ -746,7 +747,7 @@ deflection
         if type(stopped) is not bool:
             raise ValueError(f"stopped must be true or false, not {shown(stopped)}")
         self._clear()
-        self._active, self._down, self._blocked = active, set(down), set(blocked)
+        self._active, self._down, self._blocked = active, set(down), ignored
         self._once = {
             name
             for name, found in active.items()
