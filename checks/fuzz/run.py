@@ -240,6 +240,28 @@ READERS = (
     ),
 )
 
+#: What cost.py must find, and the reader in which it shows.
+COSTS = (
+    (
+        "trace",
+        Fault(
+            "lines that are counted from the first at every line",
+            "records/lines.py",
+            "        self.line += 1\n        raw",
+            "        self.line = sum(1 for _ in range(self.line + 1))\n        raw",
+        ),
+    ),
+    (
+        "column",
+        Fault(
+            "a number with two ways to match each row of digits",
+            "captures/decimal_text.py",
+            "(?:[0-9]+(?:",
+            "(?:(?:[0-9]+)+(?:",
+        ),
+    ),
+)
+
 
 class Outcome(NamedTuple):
     """What a fuzzer did, from what libFuzzer prints."""
@@ -255,7 +277,7 @@ class Outcome(NamedTuple):
 
 def main(argv: list[str] | None = None) -> int:
     """Run what the command line asks for."""
-    names = [fuzzer.name for fuzzer in (*CORE, *READERS)]
+    names = [*(fuzzer.name for fuzzer in (*CORE, *READERS)), "cost"]
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=int, default=5, help="for each fuzzer")
     parser.add_argument("--corpus", type=Path, metavar="DIR", help="keep inputs and findings there")
@@ -267,7 +289,38 @@ def main(argv: list[str] | None = None) -> int:
         if fuzzer.name in options.only:
             failed |= bench.run(fuzzer)
     print(bench.table())
+    if "cost" in options.only:
+        failed |= _cost(options.seconds, options.corpus)
     return int(failed)
+
+
+def _cost(seconds: int, kept: Path | None) -> bool:
+    """The search for files that take a reader too long. Whether anything is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        missed = False
+        for number, (reader, fault) in enumerate(COSTS):
+            planted = work / str(number)
+            planted.mkdir()
+            _copy(ROOT / "src" / "fixedstep", planted / "fixedstep", fault)
+            found = _search(planted, f"--seconds={PATIENCE}", "--only", reader, "--corpus", folder)
+            print(f"cost: planted: {fault.name}: {'found' if found else 'NOT FOUND'}", flush=True)
+            missed |= not found
+        ships = work / "ships"
+        ships.mkdir()
+        _copy(ROOT / "src" / "fixedstep", ships / "fixedstep", None)
+        corpus = [] if kept is None else ["--corpus", str(kept.resolve() / "cost")]
+        return _search(ships, f"--seconds={seconds / 3}", *corpus) or missed
+
+
+def _search(work: Path, *options: str) -> bool:
+    """Run cost.py on a copy of the package; whether it found a reader that takes too long."""
+    ended = subprocess.run(
+        [sys.executable, "-B", str(HERE / "cost.py"), *options],
+        env=os.environ | {"PYTHONPATH": str(work), "FIXEDSTEP_BACKEND": "reference"},
+        check=False,
+    )
+    return ended.returncode != 0
 
 
 class Bench:

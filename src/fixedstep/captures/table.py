@@ -341,8 +341,9 @@ class Table:
         """The frame time of a row in nanoseconds; None where the tool could not measure it."""
         if NOT_MEASURED in texts:
             return None
+        plain = [self._plain(line, text) for text in texts]
         try:
-            return sum_nanoseconds([self._plain(line, text) for text in texts], self.layout.unit)
+            return sum_nanoseconds(plain, self.layout.unit)
         except ValueError as error:
             self.refuse_number(line, " + ".join(map(quoted, texts)), error)
 
