@@ -13,7 +13,7 @@ gzip may give where it is packed. The reader runs in a process whose processor t
 before each input, so one that takes an hour is found after seconds. The faults that the search must
 find are planted by run.py.
 
-Exit code 1 for a reader that takes more; its input is kept, and named.
+Exit code 3 for a reader that takes more; its input is kept, and named.
 """
 
 from __future__ import annotations
@@ -596,7 +596,7 @@ def main(argv: list[str] | None = None) -> int:
             + (f"  TOO MUCH: {kept_in(folder, name)}" if too_much else ""),
             flush=True,
         )
-    return int(failed)
+    return 3 if failed else 0
 
 
 if __name__ == "__main__":

@@ -303,24 +303,26 @@ def _cost(seconds: int, kept: Path | None) -> bool:
             planted = work / str(number)
             planted.mkdir()
             _copy(ROOT / "src" / "fixedstep", planted / "fixedstep", fault)
-            found = _search(planted, f"--seconds={PATIENCE}", "--only", reader, "--corpus", folder)
+            found = (
+                _search(planted, f"--seconds={PATIENCE}", "--only", reader, "--corpus", folder) == 3
+            )
             print(f"cost: planted: {fault.name}: {'found' if found else 'NOT FOUND'}", flush=True)
             missed |= not found
         ships = work / "ships"
         ships.mkdir()
         _copy(ROOT / "src" / "fixedstep", ships / "fixedstep", None)
         corpus = [] if kept is None else ["--corpus", str(kept.resolve() / "cost")]
-        return _search(ships, f"--seconds={seconds / 3}", *corpus) or missed
+        return _search(ships, f"--seconds={seconds / 3}", *corpus) != 0 or missed
 
 
-def _search(work: Path, *options: str) -> bool:
-    """Run cost.py on a copy of the package; whether it found a reader that takes too long."""
+def _search(work: Path, *options: str) -> int:
+    """Run cost.py on a copy of the package; 3 if it found a reader that takes too long."""
     ended = subprocess.run(
         [sys.executable, "-B", str(HERE / "cost.py"), *options],
         env=os.environ | {"PYTHONPATH": str(work), "FIXEDSTEP_BACKEND": "reference"},
         check=False,
     )
-    return ended.returncode != 0
+    return ended.returncode
 
 
 class Bench:
