@@ -29,6 +29,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -102,6 +103,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if profile not in ("ci", "explore"):
         raise pytest.UsageError(f"{_PROFILE} must be ci or explore, not {profile!r}")
     settings.load_profile(profile)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # behind nohup or &
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     folder = _package_folder()
     if (_TESTS.parent / "src") in folder.parents and not config.getoption("--allow-src"):
