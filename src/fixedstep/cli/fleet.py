@@ -56,12 +56,23 @@ def files_in(paths: Sequence[str]) -> tuple[list[str], list[dict[str, Any]]]:
 
 
 def _below(folder: str, unlisted: Callable[[OSError], None]) -> Iterator[str]:
-    for at, folders, files in os.walk(folder, onerror=unlisted):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in files:
+    waiting = [folder]  # os.walk calls itself for each level below, up to Python 3.11
+    while waiting:
+        at = waiting.pop()
+        try:
+            names = os.listdir(at)
+        except OSError as error:
+            unlisted(error)
+            continue
+        for name in names:
             path = os.path.join(at, name)
+            if name.startswith("."):
+                continue
+            if os.path.isdir(path):
+                if not os.path.islink(path):
+                    waiting.append(path)
             # A link to nowhere is listed too, so that it is reported.
-            if not name.startswith(".") and (os.path.isfile(path) or not os.path.exists(path)):
+            elif os.path.isfile(path) or not os.path.exists(path):
                 yield path
 
 
