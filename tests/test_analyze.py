@@ -709,25 +709,6 @@ def test_folders_may_be_deeper_than_the_interpreter_may_recurse(tmp_path: Path) 
             os.rmdir(folder)
 
 
-def test_a_folder_that_cannot_be_listed_costs_its_own_files_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("open", "secret"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "a").touch()
-    listed = os.listdir
-
-    def denied(path: str) -> list[str]:
-        if path.endswith("secret"):
-            raise PermissionError(13, "Permission denied", path)
-        return listed(path)
-
-    monkeypatch.setattr("os.listdir", denied)
-    files, (failed,) = fleet.files_in([str(tmp_path)])
-    assert files == [str(tmp_path / "open" / "a")]
-    assert failed["error"] == f"{tmp_path / 'secret'}: Permission denied"
-
-
 def test_standard_input_is_a_file_too(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

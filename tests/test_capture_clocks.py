@@ -694,14 +694,14 @@ def test_a_folder_that_cannot_be_listed_costs_itself_alone(
 
     (tmp_path / "run.csv").write_text(presentmon("FrameTime", "CPUStartTime", TIMES))
     (tmp_path / "shut").mkdir()
-    scandir = os.scandir
+    listed = os.listdir
 
-    def refuses(path: str) -> Any:
+    def denied(path: str) -> Any:
         if str(path).endswith("shut"):
             raise PermissionError(13, "Permission denied", str(path))
-        return scandir(path)
+        return listed(path)
 
-    monkeypatch.setattr("os.scandir", refuses)
+    monkeypatch.setattr("os.listdir", denied)
     assert main(["analyze", "--json", str(tmp_path)]) == 2
     out, err = capsys.readouterr()
     assert [("error" in found) for found in json.loads(out)["files"]] == [False, True]

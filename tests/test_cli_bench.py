@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -30,7 +31,10 @@ sys.exit(main(["bench"]))
 def run_without(missing: str) -> list[str]:
     """The lines of ``fixedstep bench`` in a process that cannot import this module."""
     script = ALONE.format(missing=missing)
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    setting = {**os.environ, "FIXEDSTEP_BACKEND": "auto"}
+    ended = subprocess.run(
+        [sys.executable, "-c", script], env=setting, capture_output=True, text=True
+    )
     assert (ended.returncode, ended.stderr) == (0, "")
     return ended.stdout.splitlines()
 
