@@ -611,8 +611,34 @@ def test_drops_are_told_each_time_and_logged_every_five_seconds(
     assert sum(told) == window.game.stats.steps_dropped
     texts = [record.getMessage() for record in caplog.records]
     assert len(texts) == 3
-    assert texts[0].endswith("dropped up to tick 5: frames took longer than the budget allows")
+    assert texts[0].startswith(
+        "4 ticks were dropped and 0 ms were clamped up to tick 5: frames took"
+    )
     assert sum(int(text.split()[0]) for text in texts) <= sum(told)
+
+
+# Faults.
+
+
+def test_the_traceback_of_a_tick_that_raised_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class World:
+        def step(self, input: Any, tick: Any) -> None:
+            raise ZeroDivisionError("a fault of the game")
+
+    window = Toolkit(Session(World))
+    with caplog.at_level(logging.WARNING, "fixedstep"):
+        for _ in range(5):
+            window.frame()
+    (record,) = caplog.records
+    assert record.getMessage().startswith("tick 0 raised ZeroDivisionError; the game is faulted")
+    assert "a fault of the game" in (caplog.text)
+    window.game.restart()
+    with caplog.at_level(logging.WARNING, "fixedstep"):
+        for _ in range(5):
+            window.frame()
+    assert len(caplog.records) == 2, "the new world has a fault of its own"
 
 
 # Frame times snapped to the display.

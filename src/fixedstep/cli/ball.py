@@ -136,6 +136,7 @@ class Ball:
         self._say(
             f"{report.ran + report.dropped} ticks were due in one frame: {report.ran} ran, "
             f"{report.dropped} were dropped, so the ball is {report.dropped} ticks behind the clock"
+            + (f"; {report.clamped // 10**6} ms more were clamped" if report.clamped else "")
         )
 
     def play(self) -> None:

@@ -1,4 +1,4 @@
-"""What every host does with the game it is given: make one of a plain function, report drops."""
+"""What every host does with the game it is given: make one of a plain function, log faults."""
 
 from __future__ import annotations
 
@@ -56,26 +56,45 @@ def session_of(game: GameLoop, what: str) -> Session[Any]:
     return game
 
 
-class DropNotice:
-    """Tells about dropped ticks: ``on_drop(report)`` each time, a log line every five seconds."""
+class Notices:
+    """Logs what a player sees as a game that jumps or stops: dropped ticks and clamped time every
+    five seconds, beside ``on_drop(report)`` each time, and the traceback of a tick that raised."""
 
-    def __init__(self, on_drop: Callable[[FrameReport], object] | None) -> None:
+    def __init__(
+        self, game: GameLoop, on_drop: Callable[[FrameReport], object] | None = None
+    ) -> None:
         if on_drop is not None and not callable(on_drop):
             raise TypeError(f"on_drop must be a function of one FrameReport, not {shown(on_drop)}")
+        self._game = game
+        self._fault = game.fault
         self._on_drop = on_drop
-        self._dropped = 0
+        self._dropped = self._clamped = 0
         self._since: int | None = None
 
     def see(self, report: FrameReport, now: Timestamp) -> None:
-        """Look at the report of a frame."""
-        if report.dropped:
-            self._dropped += report.dropped
-            if self._on_drop is not None:
-                self._on_drop(report)
-        if self._dropped and (self._since is None or now - self._since >= _QUIET):
+        """Look at the game and the report after a frame."""
+        if self._game.fault is not self._fault:
+            self._fault = fault = self._game.fault
+            if fault is not None:
+                _LOGGER.error(
+                    "tick %d raised %s; the game is faulted and stops until it has a new world",
+                    fault.tick,
+                    type(fault.error).__name__,
+                    exc_info=fault.error,
+                )
+        if not (report.dropped or report.clamped or self._dropped or self._clamped):
+            return
+        self._dropped += report.dropped
+        self._clamped += report.clamped
+        if self._on_drop is not None and (report.dropped or report.clamped):
+            self._on_drop(report)
+        if self._since is None or now - self._since >= _QUIET:
             _LOGGER.warning(
-                "%d ticks were dropped up to tick %d: frames took longer than the budget allows",
+                "%d ticks were dropped and %d ms were clamped up to tick %d: frames took longer "
+                "than budget and max_delta allow",
                 self._dropped,
+                self._clamped // 10**6,
                 report.tick,
             )
-            self._dropped, self._since = 0, now
+            self._dropped = self._clamped = 0
+            self._since = now

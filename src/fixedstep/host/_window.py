@@ -14,7 +14,7 @@ from .._arguments import shown
 from ..sim.game_loop import SHOW_CURRENT
 from ..time import Nanos, Timestamp, saturating_since
 from . import monotonic
-from ._game import DropNotice, game_of, session_of
+from ._game import Notices, game_of, session_of
 from ._refresh import RefreshSnap
 from .monotonic import Waiter
 
@@ -47,8 +47,9 @@ class Window:
     ``hidden_fps`` is the rate while the window is minimised, ``unfocused_fps`` while another window
     has the keyboard (None: no change). ``snap`` rounds frame times to the refresh of the display,
     True for the display's own rate or a `Rate`. A window with ``run_in_background=True`` keeps the
-    game running while it is minimised. ``on_drop(report)`` is
-    called for each frame that dropped ticks; a warning is logged too, at most every five seconds.
+    game running while it is minimised. ``on_drop(report)`` is called for each frame that dropped
+    ticks or clamped time; a warning is logged too, at most every five seconds. An exception in a
+    tick of a session is logged with its traceback, and the window keeps the last picture.
 
     ``clock()`` returns nanoseconds and ``sleep(nanos)`` waits; tests pass their own.
     """
@@ -96,7 +97,7 @@ class Window:
         self._snap_to = snap
         self._snap: RefreshSnap | None = None
         self._run_in_background = bool(run_in_background)
-        self._drops = DropNotice(on_drop)
+        self._notices = Notices(self.game, on_drop)
         self._clock = clock
         self._sleep = sleep
         self._waiter = Waiter(clock=clock, sleep=sleep)
@@ -220,7 +221,7 @@ class Window:
         now = self._started = self._clock()
         report = self.game.frame(now if self._snap is None else self._snap.snapped(now))
         self.report = report
-        self._drops.see(report, now)
+        self._notices.see(report, now)
         drawn = self._visible and report.drawable and not first
         if drawn:
             self._show(report.alpha)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from .._arguments import nanos
 from ..time import Nanos, Timestamp, saturating_since
 from . import monotonic
-from ._game import DropNotice, game_of, session_of
+from ._game import Notices, game_of, session_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -31,9 +31,10 @@ class TickServer:
 
     ``game`` is a `GameLoop`, a `Session`, or a plain function ``step(step)`` with the keywords of
     `GameLoop`. Each tick runs at the moment it is due; a tick that blocks delays the event loop and
-    shows as dropped ticks. ``least_period`` is the shortest time between two frames in nanoseconds:
-    at high speeds several ticks then share a frame. ``on_drop(report)`` is called for each frame
-    that dropped ticks; a warning is logged too, at most every five seconds.
+    shows as clamped time and dropped ticks. ``least_period`` is the shortest time between two
+    frames in nanoseconds: at high speeds several ticks then share a frame. ``on_drop(report)`` is
+    called for each frame that dropped ticks or clamped time; a warning is logged too, at most every
+    five seconds.
 
     ``clock()`` returns nanoseconds, and ``sleep(nanos)`` is awaited; tests pass their own.
 
@@ -61,7 +62,7 @@ class TickServer:
         self.report: FrameReport | None = None
         """The report of the last frame, or None before the first."""
         self._least_period = Nanos(nanos(least_period, "least_period"))
-        self._drops = DropNotice(on_drop)
+        self._notices = Notices(self.game, on_drop)
         self._clock = clock
         self._sleep = sleep
         self._stopping = self._waking = False
@@ -91,7 +92,8 @@ class TickServer:
         """Run until `stop`. Called again, it goes on; the time in between is excluded.
 
         Raises what a tick of a plain step function raises, and RuntimeError while it runs already.
-        A session that is faulted goes on without ticks until it is given a new world.
+        An exception in a tick of a session is logged with its traceback; the server goes on without
+        ticks until the session is given a new world.
         """
         if not self._running():
             self._stopping = False  # a stop is for the run that was last asked for
@@ -115,7 +117,7 @@ class TickServer:
                     continue
                 started = self._clock()
                 self.report = report = self.game.frame(started)
-                self._drops.see(report, started)
+                self._notices.see(report, started)
         finally:
             self._task = self._loop = self.game._wake = None
 
