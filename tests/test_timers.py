@@ -25,6 +25,7 @@ from hypothesis.stateful import (
 )
 
 from fixedstep import FrameLoop, Rate, StepBudget, Timestamp, Timestep, restore
+from fixedstep.sim import History
 from fixedstep.sim.frame_clock import FrameClock
 from fixedstep.sim.timers import (
     Cadence,
@@ -947,3 +948,18 @@ def test_the_machine_would_notice_another_order() -> None:
     machine.naive.rows[0][0] -= 1
     with pytest.raises(AssertionError):
         machine.the_same_timers_wait()
+
+
+def test_state_of_the_library_in_a_world_is_digested_as_its_values(core: Any) -> None:
+    timers: TimerQueue[str] = TimerQueue(4)
+    timers.schedule(0, 30, "wave")
+    same = TimerQueue.from_dict(timers.to_dict())
+    later = copy.deepcopy(timers)
+    later.schedule(0, 30, "wave")
+    assert core.digest(timers) == core.digest(same) != core.digest(later)
+    assert core.digest(Deadline(5)) == core.digest(Deadline(5)) != core.digest(Deadline(6))
+    assert core.digest(Deadline()) != core.digest(Deadline(0))
+    assert core.digest(Cadence(4, 3)) == core.digest(Cadence(4, 3)) != core.digest(Cadence(4, 2))
+    moved = History(1)
+    moved.set(2)
+    assert core.digest(moved) == core.digest(History(2)) != core.digest(History(1))

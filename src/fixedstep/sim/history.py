@@ -171,6 +171,9 @@ class History(Generic[V]):
         """The value now: the one that the simulation reads and a digest absorbs."""
         return self._current
 
+    def __digest__(self) -> V:
+        return self._current
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not History:
             return NotImplemented

@@ -140,6 +140,9 @@ class Deadline(Saved, kind="sim.Deadline"):
         """The tick from which it is due, or None."""
         return self._at
 
+    def __digest__(self) -> int | None:
+        return self._at
+
 
 @final
 class Cadence(Value, kind="sim.Cadence"):
@@ -189,6 +192,9 @@ class Cadence(Value, kind="sim.Cadence"):
     def due(self, tick: SupportsIndex) -> bool:
         """Whether ``tick`` is one of them."""
         return integer(tick, "tick", _TICKS, _NOW_FIX) % self._period == self._phase
+
+    def __digest__(self) -> tuple[int, int]:
+        return self._period, self._phase
 
     @property
     def period(self) -> int:
@@ -533,6 +539,9 @@ class TimerQueue(Generic[P]):
                 for number, timer in sorted(self._timers.items())
             ],
         }
+
+    def __digest__(self) -> dict[str, Any]:
+        return self.to_dict()
 
     @classmethod
     def from_dict(cls, written: object) -> TimerQueue[Any]:
