@@ -116,6 +116,7 @@ def test_a_page_is_true(source: Path, tmp_path: Path, name: str) -> None:
     ("toolkit", "section"),
     [
         ("pygame", "pygame-ce"),
+        ("pygame", "Sprites"),
         ("pyglet", "pyglet"),
         ("arcade", "arcade"),
         ("arcade", "arcade with Views"),
