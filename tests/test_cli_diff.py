@@ -97,7 +97,7 @@ def test_the_code_is_the_same_where_nobody_reads_the_text(files: tuple[Path, Pat
         assert subprocess.run(program, stdout=nowhere, check=False).returncode == 1
 
 
-@pytest.mark.parametrize(("phases", "phase"), [(False, "not recorded"), (True, "Motion")])
+@pytest.mark.parametrize(("phases", "phase"), [(False, ""), (True, "  phase +Motion\n")])
 def test_a_divergence_is_named_with_exit_code_1(
     phases: bool, phase: str, files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,7 +105,9 @@ def test_a_divergence_is_named_with_exit_code_1(
     assert main(["diff", one, written(files[1], other_from=4, phases=phases)]) == 1
     out = capsys.readouterr().out
     assert "DIFFERENT: first divergence at tick 4\n" in out
-    assert re.search(rf"phase +{phase}\n +field +world/x\n +A +0x\w{{16}}\n +B +0x\w{{16}}\n", out)
+    assert re.search(
+        rf"at tick 4\n{phase}  field +world/x\n +A +0x\w{{16}}\n +B +0x\w{{16}}\n", out
+    )
 
 
 def test_another_input_is_named_as_such(

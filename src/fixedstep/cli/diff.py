@@ -66,7 +66,7 @@ def different(divergence: Divergence, names: Sequence[str]) -> str:
 
     sides = format_sides(divergence.first, divergence.second)
     rows = [
-        ("phase", divergence.phase or "not recorded"),
+        *([("phase", divergence.phase)] if divergence.phase else []),
         ("field", divergence.field),
         *zip(names, sides, strict=True),
     ]
