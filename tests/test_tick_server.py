@@ -492,7 +492,7 @@ def test_the_example_loses_no_line_when_a_tick_blocks(source: Path) -> None:
     )
     assert found.returncode == 0
     warning = (
-        r"0 ticks were dropped and 1\d\d ms were clamped up to tick \d+: frames took longer .*\n"
+        r"0 ticks were dropped and \d+ ms were clamped up to tick \d+: frames took longer .*\n"
     )
     assert re.fullmatch(warning, found.stderr)
     assert "lines     400 handled, 0 lost\n" in found.stdout

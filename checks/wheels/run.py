@@ -460,7 +460,7 @@ def suite(
     chosen, file = run([runs, "-c", ask], where, settings=setting).split()
     if chosen != core or runs.parent.parent not in Path(file).parents:
         raise Failure(f"tested would be the {chosen} core of {file}")
-    pytest = ("-m", "pytest", "-q", "--no-source", "-p", "no:cacheprovider")
+    pytest = ("-m", "pytest", "-q", "-n", "auto", "--no-source", "-p", "no:cacheprovider")
     if only:
         run([runs, *pytest, *flags, "--collect-only"], where, settings=setting)
     said = run([runs, *pytest, *flags, *only], where, settings=setting)
