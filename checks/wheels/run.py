@@ -482,11 +482,12 @@ def exchange(release: Release) -> str:
 def commands(release: Release) -> str:
     """Run the commands that the wheel installs."""
     command = inside(release, f"abi3 {release.pythons[-1]}", "fixedstep")
-    record = release.work / "run.jsonl"
+    record = release.work / "run.trace"
     need(run([command, "info"], release.work), "native")
     run([command, "demo", "--seconds", "1", "--record", record], release.work)
-    said = run([command, "replay", record], release.work)
-    return f"info, demo, replay: {said.strip().splitlines()[-1]}"
+    said = run([command, "verify", record], release.work)
+    need(said, "EQUAL: trace, native, reference")
+    return f"info, demo, verify: {said.strip().splitlines()[-1]}"
 
 
 def steps(release: Release, short: bool) -> Iterable[tuple[str, Callable[[], str]]]:
