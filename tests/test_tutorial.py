@@ -119,6 +119,7 @@ class Walk:
         self._module: Any = walkthrough()
         self._plays = plays
         self.places: list[int] = []
+        self.logged: list[str] = []
         player = folder / "player"
         player.mkdir()
         (player / "sitecustomize.py").write_text(PLAYER, encoding="utf-8")
@@ -158,7 +159,9 @@ class Walk:
         script = json.dumps(self._plays[len(self.places)])
         played = self.run(commands, folder, {**environment, "PLAYER_SCRIPT": script})
         assert played.code == 0, played.err
-        self.places.append(int(played.err))
+        *logged, places = played.err.splitlines()
+        self.logged += logged
+        self.places.append(int(places))
         return played
 
 
@@ -192,6 +195,11 @@ def test_every_number_on_the_page_is_what_a_player_of_these_keys_gets(still: Wal
     assert len(still.reader.outputs) == OUTPUTS
     for output in still.reader.outputs:
         assert output.printed == output.said, f"line {output.block.line}"
+
+
+def test_the_stall_is_logged_as_the_page_says(still: Walk, page: str) -> None:
+    (logged,) = still.logged
+    assert f"`{logged}`" in " ".join(page.split())
 
 
 def test_a_replay_ends_as_the_game_did(still: Walk) -> None:
