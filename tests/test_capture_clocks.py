@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fixedstep.captures import Capture, CaptureError, analyze, capframex, json_stream, read
@@ -502,21 +502,24 @@ def _runs_read(text: str) -> list[Any]:
 VALUES = (
     st.sampled_from(["16.7", "16.6667", "9", "100.25"] * 4 + ["null", '"NaN"', "NaN", "1.67e1"])
     | NUMBERS
+    | ODD
     | st.sampled_from(["[16.7]", "{}", '"16.7"', "true", "-1", "Infinity", '"]"', "[[", "1e9999"])
 )
 
 
 @given(
     st.lists(VALUES, min_size=1, max_size=30),
-    st.lists(NUMBERS | st.sampled_from(["null", '"NaN"', "1e1", "-1", "[1]"]), max_size=30),
+    st.lists(NUMBERS | ODD | st.sampled_from(["null", '"NaN"', "1e1", "-1", "[1]"]), max_size=30),
     st.booleans(),
     st.integers(1, 64),
 )
+@example(["16.7", "16.7"], ["0", ".0 0.0167"], False, 3)
+@example(["007", "16.7"], [], False, 3)
 def test_capframex_arrays_give_what_their_values_give_one_by_one(
     times: list[str], clock: list[str], running: bool, piece: int
 ) -> None:
-    """The other way decodes each value by itself. Pieces of a few bytes, so that every token is cut
-    somewhere."""
+    """The other way looks at each value by itself. Pieces of a few bytes, so that every token is
+    cut somewhere; what is not JSON is an error, whatever the pieces."""
     if running:
         clock = [f"{0.0167 * index}" for index in range(len(times))]
     text = (
@@ -527,8 +530,14 @@ def test_capframex_arrays_give_what_their_values_give_one_by_one(
         patch.setattr(json_stream, "_PIECE", piece)
         found = _runs_read(text)
         patch.setattr(capframex, "array_nanoseconds", lambda text, unit: None)
-        patch.setattr(capframex, "many_nanoseconds", lambda columns, unit: None)
         assert found == _runs_read(text)
+    whole = _runs_read(text)
+    try:
+        json.loads(text)
+    except ValueError:
+        assert all(isinstance(error, str) for (error,) in (found, whole))
+    else:
+        assert found == whole
 
 
 def test_a_nanosecond_that_one_way_loses_shows(monkeypatch: pytest.MonkeyPatch) -> None:

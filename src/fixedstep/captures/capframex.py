@@ -19,8 +19,8 @@ from .collector import Collector
 from .decimal_text import (
     array_nanoseconds,
     decimals,
+    is_json_number,
     last_digit,
-    many_nanoseconds,
     nanoseconds,
 )
 from .json_stream import Cursor, Number
@@ -114,8 +114,7 @@ class Runs:
             if isinstance(piece, str):
                 many = array_nanoseconds(piece, unit)
                 if many is None:
-                    values = [text.strip() for text in piece.split(",")]
-                    many = many_nanoseconds([values], unit)
+                    values = [text.strip(" \t\r\n") for text in piece.split(",")]
             if many is None:
                 at = len(found)
                 one_by_one = [
@@ -133,6 +132,11 @@ class Runs:
     def _one(self, column: str, index: int, value: Any, plain: bool) -> int:
         if value is None or value == "NaN":
             return _NONE
+        if plain and not is_json_number(value):
+            self._refuse(
+                f"run {self._runs}, {column} {index}: {shown(value)} is no number of JSON; the "
+                "capture is damaged: record again"
+            )
         try:
             return nanoseconds(value if plain or isinstance(value, Number) else "", _UNIT[column])
         except ValueError as error:

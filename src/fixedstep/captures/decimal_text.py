@@ -35,6 +35,8 @@ _NAMES = {
 # One way to match each text: with "[0-9]+\.?[0-9]*", a long row of digits with a letter behind it
 # takes quadratic time.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_ZERO_IN_FRONT = re.compile(r"(?<![0-9.])0[0-9]")
 _WIDE = Context(prec=80)
 #: Digits as zeros: what is left of a number is its shape.
 _SHAPED = bytes.maketrans(b"123456789", b"000000000")
@@ -49,6 +51,15 @@ def is_number(text: str) -> bool:
     (True, True, False, False)
     """
     return _NUMBER.fullmatch(text) is not None
+
+
+def is_json_number(text: str) -> bool:
+    """Whether the text is a number as JSON writes it.
+
+    >>> is_json_number("16.7"), is_json_number(".7"), is_json_number("016.7")
+    (True, False, False)
+    """
+    return _JSON_NUMBER.fullmatch(text) is not None
 
 
 def fraction(text: str) -> Fraction | None:
@@ -235,8 +246,8 @@ _DECIMALS = _Shapes()
 
 
 def array_nanoseconds(text: str, unit: str) -> tuple[list[int], int] | None:
-    """What `many_nanoseconds` gives for numbers with commas between them, in less time. None for
-    more kinds of text, such as exponents and signs.
+    """What `many_nanoseconds` gives, in less time, for the numbers of a JSON array with commas
+    between them. None for more kinds of text, such as exponents, signs and what is no JSON.
 
     >>> array_nanoseconds("16.811, 0.5, 17", "ms")
     ([16811000, 500000, 17000000], 3)
@@ -251,9 +262,11 @@ def array_nanoseconds(text: str, unit: str) -> tuple[list[int], int] | None:
         return None
     digits = text.replace(".", "")
     try:
-        # Half the time of int(), but zeros in front are no JSON.
+        # Half the time of int(), but without its point 0.5 has a zero in front.
         numbers = json.loads(f"[{digits}]")
     except ValueError:
+        if _ZERO_IN_FRONT.search(text):
+            return None
         numbers = list(map(int, digits.split(",")))
     most = max(parts)
     if most <= places:
