@@ -1,7 +1,11 @@
 """All fuzzers, one after the other, and a table of what each did.
 
-    python checks/fuzz/run.py --seconds 5                      # for every change: a minute
+    python checks/fuzz/run.py                                  # for every change: a minute
     python checks/fuzz/run.py --seconds 600 --corpus DIR       # for a release, or a night
+
+Without ``--seconds`` each fuzzer starts from one seed and tries a number of inputs, so two runs try
+nearly the same ones, and a finding most likely comes from the change that is checked. With it, each
+searches at random for so long.
 
 The C core is fuzzed by libFuzzer, built by clang with the address, the undefined-behaviour and,
 where wrapping is not meant, the unsigned-overflow sanitizer; the readers of files by atheris, which
@@ -44,6 +48,8 @@ FLAGS = (
 )
 #: Seconds that a planted fault may stay unfound. It takes few; a busy machine may take many.
 PATIENCE = 300
+#: Nearly the same inputs in the same order. What atheris does with addresses stays at random.
+SEED = ("-seed=1", "-reload=0")
 
 
 class Fault(NamedTuple):
@@ -60,6 +66,8 @@ class Fuzzer(NamedTuple):
 
     name: str
     longest: int
+    inputs: int
+    """How many are tried where no time is given: some seconds."""
     faults: tuple[Fault, ...]
     seeds: tuple[str, ...] = ()
 
@@ -68,6 +76,7 @@ CORE = (
     Fuzzer(
         "schedule",
         512,
+        200_000,
         (
             Fault(
                 "a product that saturates one too early",
@@ -116,6 +125,7 @@ CORE = (
     Fuzzer(
         "hash",
         4096,
+        20_000,
         (
             Fault(
                 "two bits of a chunk's start",
@@ -146,6 +156,7 @@ CORE = (
     Fuzzer(
         "batch",
         2048,
+        80_000,
         (
             Fault(
                 "the timestamp behind the last",
@@ -172,6 +183,7 @@ READERS = (
     Fuzzer(
         "captures",
         4096,
+        5_000,
         (
             Fault(
                 "a row that is one field short",
@@ -191,6 +203,7 @@ READERS = (
     Fuzzer(
         "decimal",
         64,
+        100_000,
         (
             Fault(
                 "22 digits of nanoseconds",
@@ -209,6 +222,7 @@ READERS = (
     Fuzzer(
         "trace",
         4096,
+        10_000,
         (
             Fault(
                 "a digest read as a decimal number",
@@ -222,6 +236,7 @@ READERS = (
     Fuzzer(
         "recording",
         4096,
+        5_000,
         (
             Fault(
                 "a tick of any number",
@@ -279,7 +294,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run what the command line asks for."""
     names = [*(fuzzer.name for fuzzer in (*CORE, *READERS)), "cost"]
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seconds", type=int, default=5, help="for each fuzzer")
+    parser.add_argument("--seconds", type=int, help="search at random for so long, each")
     parser.add_argument("--corpus", type=Path, metavar="DIR", help="keep inputs and findings there")
     parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="FUZZER")
     options = parser.parse_args(argv)
@@ -290,7 +305,7 @@ def main(argv: list[str] | None = None) -> int:
             failed |= bench.run(fuzzer)
     print(bench.table())
     if "cost" in options.only:
-        failed |= _cost(options.seconds, options.corpus)
+        failed |= _cost(options.seconds or 5, options.corpus)
     return int(failed)
 
 
@@ -328,12 +343,10 @@ def _search(work: Path, *options: str) -> int:
 class Bench:
     """Where the fuzzers are built and run."""
 
-    def __init__(self, kept: Path | None, seconds: int) -> None:
+    def __init__(self, kept: Path | None, seconds: int | None) -> None:
         self._kept = kept
         self._seconds = seconds
-        self._rows = [
-            ("fuzzer", "executions", "exec/s", "seconds", "edges", "corpus", "planted", "findings")
-        ]
+        self._rows = [("fuzzer", "executions", "exec/s", "edges", "corpus", "planted", "findings")]
 
     def run(self, fuzzer: Fuzzer) -> bool:
         """The planted faults, then what ships. Whether anything is wrong."""
@@ -347,7 +360,12 @@ class Bench:
             with _folder(self._kept and self._kept / fuzzer.name) as corpus:
                 findings = self._kept or Path(tempfile.gettempdir(), "fixedstep-fuzz")
                 findings.mkdir(parents=True, exist_ok=True)
-                outcome = _fuzz(fuzzer, work / "ships", corpus, findings, self._seconds)
+                limit: tuple[str, ...]
+                if self._seconds is None:
+                    limit = (*SEED, f"-runs={fuzzer.inputs}")
+                else:
+                    limit = (f"-max_total_time={self._seconds}",)
+                outcome = _fuzz(fuzzer, work / "ships", corpus, findings, limit)
         if outcome.finding:
             print(outcome.printed)
             print(f"{fuzzer.name}: FOUND: run again with {outcome.finding}")
@@ -356,7 +374,6 @@ class Bench:
                 fuzzer.name,
                 f"{outcome.executions:,}",
                 f"{outcome.per_second:,}",
-                str(self._seconds),
                 str(outcome.edges),
                 str(outcome.inputs),
                 f"{sum(found)} of {len(found)} found",
@@ -369,7 +386,7 @@ class Bench:
         _build(fuzzer, work, fault)
         corpus = work / "corpus"
         corpus.mkdir()
-        outcome = _fuzz(fuzzer, work, corpus, work, PATIENCE)
+        outcome = _fuzz(fuzzer, work, corpus, work, (*SEED, f"-max_total_time={PATIENCE}"))
         found = Path(outcome.finding).is_file()
         told = f"found after {outcome.executions:,} executions" if found else "NOT FOUND"
         print(f"{fuzzer.name}: planted: {fault.name}: {told}", flush=True)
@@ -380,7 +397,7 @@ class Bench:
         widths = [max(map(len, column)) for column in zip(*self._rows, strict=True)]
         return "\n".join(
             "  ".join(
-                cell.ljust(width) if index in (0, 6, 7) else cell.rjust(width)
+                cell.ljust(width) if index in (0, 5, 6) else cell.rjust(width)
                 for index, (cell, width) in enumerate(zip(row, widths, strict=True))
             ).rstrip()
             for row in self._rows
@@ -423,14 +440,16 @@ def _build(fuzzer: Fuzzer, work: Path, fault: Fault | None) -> None:
         sys.exit("clang cannot build this; if it lacks the runtimes, install libclang-rt-dev")
 
 
-def _fuzz(fuzzer: Fuzzer, work: Path, corpus: Path, findings: Path, seconds: int) -> Outcome:
+def _fuzz(
+    fuzzer: Fuzzer, work: Path, corpus: Path, findings: Path, limit: tuple[str, ...]
+) -> Outcome:
     """Run what was built in ``work``."""
     reader = [sys.executable, "-B", str(HERE / "readers.py"), fuzzer.name]
     words = HERE / f"{fuzzer.name}.dict"
     ended = subprocess.run(
         [
             *(reader if fuzzer in READERS else [str(work / fuzzer.name)]),
-            f"-max_total_time={seconds}",
+            *limit,
             f"-max_len={fuzzer.longest}",
             f"-artifact_prefix={findings}/{fuzzer.name}-",
             *("-timeout=60", "-rss_limit_mb=1024", "-print_final_stats=1"),
@@ -438,7 +457,8 @@ def _fuzz(fuzzer: Fuzzer, work: Path, corpus: Path, findings: Path, seconds: int
             str(corpus),
             *(str(ROOT / seeds) for seeds in fuzzer.seeds),
         ],
-        env=os.environ | {"PYTHONPATH": str(work), "FIXEDSTEP_BACKEND": "reference"},
+        env=os.environ
+        | {"PYTHONPATH": str(work), "FIXEDSTEP_BACKEND": "reference", "PYTHONHASHSEED": "0"},
         capture_output=True,
         text=True,
         errors="replace",
