@@ -32,6 +32,7 @@ _SLOW = "runs for minutes there, and is about files and memory"
 WITHOUT = {
     "test_leaks.py": _NO_MEMORY_COUNT,
     "test_no_memory.py": _NO_MEMORY_COUNT,
+    "test_interrupts.py": "traces every bytecode, which takes hours there",
     "test_captures.py::test_a_file_of_four_times_the_length_takes_no_more_memory": _NO_MEMORY_COUNT,
     "test_captures.py::test_a_gzip_file_that_unfolds_a_thousandfold_is_refused_in_little_memory": (
         _NO_MEMORY_COUNT
@@ -53,6 +54,11 @@ WITHOUT = {
         _NO_MEMORY_COUNT
     ),
     "test_backend.py::test_a_core_can_be_forced": _NATIVE,
+    "test_backend.py::test_importing_the_package_loads_little_of_the_standard_library": (
+        "PyPy itself loads inspect for a compiled module"
+    ),
+    "test_backend.py::test_the_encoding_is_loaded_with_the_first_value": _NATIVE,
+    "test_hash.py::test_small_buffers_and_odd_integers_are_not_checked_in_python": _NATIVE,
     "test_backend.py::test_a_native_core_that_is_required_and_missing_is_an_error_that_says_why": (
         _NATIVE
     ),
