@@ -637,8 +637,8 @@ def test_a_gzip_file_that_unfolds_a_thousandfold_is_refused_in_little_memory(
 def test_a_file_of_four_times_the_length_takes_no_more_memory(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With blocks of five thousand frames instead of sixty thousand, to be quick."""
-    monkeypatch.setattr(capture_module, "BLOCK", 5_000)
+    """With blocks of two thousand frames instead of sixty thousand, to be quick."""
+    monkeypatch.setattr(capture_module, "BLOCK", 2_000)
     monkeypatch.setattr(capture_module, "_MERGED_AT_ONCE", 10)
     path = tmp_path / "long"
 
@@ -664,10 +664,10 @@ def test_a_file_of_four_times_the_length_takes_no_more_memory(
 
         return peak(reading)
 
-    measured(10_000)  # what is made once, is
-    short, long = measured(25_000), measured(100_000)
+    measured(4_000)  # what is made once, is
+    short, long = measured(10_000), measured(40_000)
     # A merged run has a generator and a small buffer; a frame time kept would have 8 bytes.
-    assert long - short < 3 * (100_000 - 25_000)
+    assert long - short < 3 * (40_000 - 10_000)
 
 
 JSON = st.recursive(
