@@ -44,12 +44,15 @@ FILES = (
     "trace",
     "vectors",
 )
+_AWAITS = "asyncio.run waits, and only await can here"
 _EXAMPLES = "test_doctests.py::test_the_examples_of_a_module_are_true"
 #: What cannot pass in a browser, and why.
 WITHOUT = {
-    f"{_EXAMPLES}[fixedstep.host.tick_server]": "asyncio.run waits, and only await can here",
+    f"{_EXAMPLES}[fixedstep.host.tick_server]": _AWAITS,
     f"{_EXAMPLES}[fixedstep.sim.history]": "uses NumPy",
     f"{_EXAMPLES}[fixedstep.sim.mailbox]": "starts threads",
+    "test_interrupts.py::test_an_interrupt_anywhere_leaves_a_server_that_runs_again": _AWAITS,
+    "test_interrupts.py::test_a_server_that_believes_that_it_runs_is_found": _AWAITS,
     "test_objects.py::test_each_core_loads_the_pickles_of_both": "starts programs",
     "test_objects.py::test_an_object_made_around_its_constructor_crashes_nothing": (
         "starts programs"
