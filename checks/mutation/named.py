@@ -467,8 +467,8 @@ NAMED: list[tuple[str, str, str, str]] = [
     (
         _REFERENCE,
         "a copied loop is the loop",
-        "        return _loop(*self._state())\n\n    def __deepcopy__",
-        "        return self\n\n    def __deepcopy__",
+        "    def __copy__(self) -> FrameLoop:\n        return _loop(*self._state())\n",
+        "    def __copy__(self) -> FrameLoop:\n        return self\n",
     ),
     # what lived until somebody changed it by hand
     (

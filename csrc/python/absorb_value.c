@@ -35,7 +35,7 @@ typedef struct {
     const char *kind; /* "i", "a", "k" or "e": see Step in _encoding.py */
     PyObject *part;   /* for "i" it is `index` */
     Py_ssize_t index;
-} fs_step;
+} fs_walk_step;
 
 typedef struct {
     char *data;
@@ -48,7 +48,7 @@ typedef struct {
     uint64_t hash;
     fs_bytes *sink; /* where the encoding goes instead of into the hash: that of a key, or NULL */
     int depth;
-    fs_step steps[DEEPEST];
+    fs_walk_step steps[DEEPEST];
     fs_rule rules[RULES]; /* of the types met last, by address */
 } fs_walk;
 
@@ -60,7 +60,7 @@ static PyObject *path_to(fs_walk *w)
 {
     PyObject *path = PyList_New(0);
     for (int depth = 0; path != NULL && depth < w->depth; depth++) {
-        const fs_step *step = &w->steps[depth];
+        const fs_walk_step *step = &w->steps[depth];
         PyObject *pair = step->kind[0] == 'i' ? Py_BuildValue("(sn)", step->kind, step->index)
                                               : Py_BuildValue("(sO)", step->kind, step->part);
         if (pair == NULL || PyList_Append(path, pair) < 0) {
@@ -292,13 +292,13 @@ static bool walk_bytes(fs_walk *w, PyObject *value)
 /* ---- Containers ------------------------------------------------------------------------------------- */
 
 /* The step of a container that is about to be walked; NULL with an exception if it is too deep. */
-static fs_step *enter(fs_walk *w, PyObject *held)
+static fs_walk_step *enter(fs_walk *w, PyObject *held)
 {
     if (w->depth == DEEPEST) {
         fail_too_deep(w, held);
         return NULL;
     }
-    fs_step *step = &w->steps[w->depth++];
+    fs_walk_step *step = &w->steps[w->depth++];
     step->held = held;
     step->kind = "a";
     step->part = held; /* not read: every part sets its own */
@@ -322,7 +322,7 @@ static inline bool walk_part(fs_walk *w, PyObject *part)
 
 static bool walk_list(fs_walk *w, PyObject *value)
 {
-    fs_step *step = enter(w, value);
+    fs_walk_step *step = enter(w, value);
     const Py_ssize_t size = PyList_Size(value);
     if (step == NULL || !emit_head(w, 4, (uint64_t)size)) {
         return false;
@@ -341,7 +341,7 @@ static bool walk_list(fs_walk *w, PyObject *value)
 /* The items of a tuple, or of a list that nobody else has. The first of them may have names. */
 static bool walk_items(fs_walk *w, PyObject *held, PyObject *items, PyObject *names)
 {
-    fs_step *step = enter(w, held);
+    fs_walk_step *step = enter(w, held);
     const Py_ssize_t size = PyList_Check(items) ? PyList_Size(items) : PyTuple_Size(items);
     const Py_ssize_t named = names == NULL ? 0 : PyTuple_Size(names);
     if (step == NULL) {
@@ -365,7 +365,7 @@ static bool walk_items(fs_walk *w, PyObject *held, PyObject *items, PyObject *na
 
 static bool walk_fields(fs_walk *w, PyObject *value, PyObject *names)
 {
-    fs_step *step = enter(w, value);
+    fs_walk_step *step = enter(w, value);
     if (step == NULL) {
         return false;
     }
@@ -417,7 +417,7 @@ static int by_encoding(const void *one, const void *two)
 static bool encode_keys(fs_walk *w, fs_entry *entries, Py_ssize_t count, fs_bytes *keys)
 {
     fs_bytes *outer = w->sink;
-    fs_step *step = &w->steps[w->depth - 1];
+    fs_walk_step *step = &w->steps[w->depth - 1];
     bool encoded = true;
     w->sink = keys;
     step->kind = "e";
@@ -448,7 +448,7 @@ static bool all_differ(fs_walk *w, const fs_entry *entries, Py_ssize_t count)
 
 static bool strings_as_utf8(fs_walk *w, fs_entry *entries, Py_ssize_t count)
 {
-    fs_step *step = &w->steps[w->depth - 1];
+    fs_walk_step *step = &w->steps[w->depth - 1];
     step->kind = "e";
     for (Py_ssize_t i = 0; i < count; i++) {
         Py_ssize_t size;
@@ -466,7 +466,7 @@ static bool strings_as_utf8(fs_walk *w, fs_entry *entries, Py_ssize_t count)
 static bool walk_entries(fs_walk *w, fs_entry *entries, Py_ssize_t count, bool strings,
                          fs_bytes *keys)
 {
-    fs_step *step = &w->steps[w->depth - 1];
+    fs_walk_step *step = &w->steps[w->depth - 1];
     const size_t entry = sizeof *entries;
     if (strings) {
         if (!strings_as_utf8(w, entries, count)) {
@@ -613,7 +613,7 @@ static bool rule_of(fs_walk *w, PyTypeObject *type, fs_rule *rule)
     return true;
 }
 
-static const uint64_t infinite[] = {0x7c00, 0x7f800000, UINT64_C(0x7ff0000000000000)};
+static const uint64_t infinities[] = {0x7c00, 0x7f800000, UINT64_C(0x7ff0000000000000)};
 static const uint64_t one_nan[] = {0x7e00, 0x7fc00000, UINT64_C(0x7ff8000000000000)};
 
 /* Little-endian floats of `size` bytes, with the positive quiet NaN for every NaN. */
@@ -629,7 +629,7 @@ static bool emit_floats(fs_walk *w, PyObject *block, size_t size)
         for (size_t i = size; i-- > 0;) {
             bits = bits << 8 | data[at + i];
         }
-        if ((bits & without_sign) > infinite[class]) {
+        if ((bits & without_sign) > infinities[class]) {
             uint8_t nan[8];
             for (size_t i = 0; i < size; i++) {
                 nan[i] = (uint8_t)(one_nan[class] >> (8 * i));
@@ -676,7 +676,7 @@ static bool walk_digest(fs_walk *w, PyObject *value, const fs_rule *rule)
     if (!emit_named(w, rule->name, rule->name_size, 1)) {
         return false;
     }
-    fs_step *step = enter(w, value);
+    fs_walk_step *step = enter(w, value);
     if (step == NULL) {
         return false;
     }
