@@ -772,3 +772,14 @@ def test_a_source_is_checked_before_room_is_made_for_its_plans(core: Core) -> No
     endless = np.broadcast_to(np.uint64(0), (2**40,))
     with pytest.raises(BufferError, match="must be C-contiguous"):
         core.FrameLoop(start=Timestamp(0)).begin_frames(endless)
+
+
+@pytest.mark.parametrize("numbers", [(0, 1, 0, 5, 1, 5), (0, 1, 0, 0, 0, 5)])
+def test_no_plan_is_made_of_numbers_that_would_end_the_process(
+    native: Core, numbers: tuple[int, ...]
+) -> None:
+    """A whole step of remainder, and a scale of zero, which divides."""
+    of_batch: Any = native.FramePlan._of_batch
+    assert of_batch(0, 1, 0, 4, 1, 5).step_count == 1
+    with pytest.raises(ValueError, match=r"^(remainder must be below one step|scale must be)"):
+        of_batch(*numbers)
