@@ -395,7 +395,6 @@ NAMED: list[tuple[str, str, str, str]] = [
         "fs_stats s = fs_stats_snapshot(self);\n    s.schedule_hash = FS_FNV_OFFSET;\n"
         "    return stats_make(self->state, s);",
     ),
-    (_TYPES, "an error of a conversion stays behind", "    PyErr_Clear();\n", ""),
     # the reference
     (
         _REFERENCE,
