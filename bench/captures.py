@@ -5,7 +5,7 @@ reads the same file), read and analysed, each in a process of its own, once whol
 quarter of its length. Planning is compared with the loop that everybody writes first, a row at a
 time in Python with the same integers, and the two must agree before a time is taken.
 
-It refuses to be a test: it measures the machine and what else the machine does. Linux only, for the
+It is no test: it measures the machine and what else the machine does. Linux only, for the
 peak of memory that its kernel keeps.
 """
 

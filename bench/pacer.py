@@ -10,7 +10,7 @@ drift. The usual ``sleep(period)`` adds work and lateness to every frame, and py
 The processor time beside each figure is what it costs: with the work, 60 ms a second are needed,
 and a spin adds up to its length a frame.
 
-It refuses to be a test: it measures the machine and what else the machine does.
+It is no test: it measures the machine and what else the machine does.
 """
 
 from __future__ import annotations

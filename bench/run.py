@@ -1,6 +1,6 @@
 """``python -m bench.run``: measure every row; write docs/bench.json and the table of docs/bench.md.
 
-Measures the library that is installed, and refuses to if that is another one than the source beside
+Measures the library that is installed. It is an error if that is another one than the source beside
 it: figures under the wrong commit are worse than none. Needs the C core, and a C compiler for the
 yardsticks; gamekit 0.1.0 and pyglet are measured where they are installed.
 

@@ -3,8 +3,7 @@
 A benchmark of a trace in which nothing happens measures nothing, so the trace mixes what real frame
 times mix: frames that run no step, one step, two steps, and stalls that exceed the budget. It is
 made of integers by a generator written out here, so it is the same on every machine, and its digest
-is frozen: ``trace`` plays it through the reference core and refuses to hand it out if the digest
-moved.
+is frozen: ``trace`` plays it through the reference core and raises an error if the digest moved.
 
 Steps are of 16,666,667 ns. Of 100 frames about 30 have the length of 144 Hz, 50 of 60 Hz, 17 of
 30 Hz, each up to a millisecond early or late, and 3 are stalls of 150 ms, which owe 9 steps and get

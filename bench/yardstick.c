@@ -1,8 +1,8 @@
 /* What the library is measured against: FNV-1a-64 as everybody writes it, one multiplication a byte.
  *
  * Compiled by yardstick.py with the flags of the extension. The second function plans with the core's
- * own begin_frame, so that the two loops that are compared differ in their digest alone. Refuses to be
- * clever: that is the point of it.
+ * own begin_frame, so that the two loops that are compared differ in their digest alone. It is plain on
+ * purpose.
  */
 #include <stddef.h>
 #include <stdint.h>

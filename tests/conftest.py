@@ -1,4 +1,4 @@
-"""How the suite meets the two cores, and what it refuses to run against.
+"""How the suite meets the two cores, and what it does not run against.
 
 Every test of the schedule takes the fixture ``core`` and so runs twice, once on each core. A core
 that is missing is an error and not a skip: a suite that goes green because half of it did not run
@@ -20,8 +20,7 @@ deselected, where it runs in one process), unless they are asked for:
 
 What was asked for and is not installed, or finds no display, is an error like a missing core.
 
-Refuses to be a place for oracles: each test file states its own, in the open, beside what it
-checks.
+Oracles do not belong here: each test file has its own beside what it checks.
 """
 
 from __future__ import annotations

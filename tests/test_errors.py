@@ -274,7 +274,7 @@ def test_what_is_above_the_range_is_an_overflow_error(core: Core, entry: Entry) 
 
 @every_entry
 def test_a_number_too_long_to_print_is_an_overflow_error_too(core: Core, entry: Entry) -> None:
-    """Python refuses to print integers of more than 4,300 digits; the error must not trip on it."""
+    """Python does not print integers of more than 4,300 digits; the error must not trip on it."""
     for bad in (10**5000, -(10**5000)):
         kind, message = refused(entry, core, bad)
         assert kind is OverflowError

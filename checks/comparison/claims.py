@@ -7,8 +7,8 @@ one of them no longer does what the page says: then the page is wrong and has to
     python -m pip install . arcade gamekit panda3d pygame-ce pyglet
     python checks/comparison/claims.py
 
-It refuses to measure speed (bench/ does, against the same libraries) and to judge: every line is a
-count that anybody can repeat. No window is opened.
+It measures no speed (bench/ does, against the same libraries). Every line is a count that anybody
+can repeat. No window is opened.
 """
 
 from __future__ import annotations

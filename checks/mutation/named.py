@@ -24,7 +24,6 @@ _PLAN = "csrc/python/frame_plan.c"
 _STEPS = "csrc/python/steps.c"
 _STATE = "csrc/python/state_hash.c"
 _STATS = "csrc/python/frame_stats.c"
-_TYPES = "csrc/python/fs_types.h"
 _REFERENCE = "src/fixedstep/reference.py"
 
 NAMED: list[tuple[str, str, str, str]] = [

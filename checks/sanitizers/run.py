@@ -11,7 +11,7 @@ swallow what it printed; the run fails if there is one, whatever pytest says.
 A sanitizer that is not there finds nothing either. So three faults are planted first, each in a
 copy, and each must be reported by name before the suite is started.
 
-It refuses to look for leaks: an interpreter leaves thousands of objects at its end, and
+It does not look for leaks: an interpreter leaves thousands of objects at its end, and
 ``tests/test_leaks.py`` counts what it wants to know. Tests that count blocks of the allocator that
 is off here, or memory, of which the sanitizer takes a multiple, are left out, and no others.
 """

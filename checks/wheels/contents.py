@@ -5,7 +5,7 @@ directions count. A module that setuptools did not find is missing from the whee
 test run from a checkout passes; a test folder that it did find is installed beside other people's
 packages.
 
-Refuses to know how an archive was made: it reads names, tags and metadata.
+It reads names, tags and metadata; how an archive was made does not matter to it.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ result.
 wheel it runs the tests in `OF_THE_REFERENCE` and collects the others. Every other run has the tests
 of both cores, and that of the pure wheel has the reference core as the only one.
 
-Stops at the first failure, with what the failing command printed. Refuses to repair anything: a
-file that has to be touched up before it passes is not what users get.
+Stops at the first failure, with what the failing command printed. Nothing is
+repaired: a file that has to be changed before it passes is not what users get.
 """
 
 from __future__ import annotations

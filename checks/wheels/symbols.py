@@ -7,8 +7,6 @@ object to. A call made up to please it would be a lie in C; so its verdict is as
 platform named, and this file reads the same facts off ``readelf`` by itself: which libraries are
 needed, the newest version of a symbol of theirs, and that no folder of the building machine was
 left in as a place to load libraries from.
-
-Refuses to know about wheels.
 """
 
 from __future__ import annotations

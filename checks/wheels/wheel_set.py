@@ -5,7 +5,7 @@ there is one that is not expected: an index takes whatever it is given, and a wh
 forgotten is noticed by its users. The names are written out here and not read from pyproject.toml,
 since a list that follows the configuration agrees with each mistake in it.
 
-Refuses to look into the files: contents.py does.
+contents.py looks into the files.
 """
 
 from __future__ import annotations

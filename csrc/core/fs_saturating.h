@@ -1,8 +1,7 @@
 /* Unsigned 64-bit arithmetic that stops at its end instead of wrapping.
  *
  * Written with comparisons that every C11 compiler takes. __builtin_add_overflow would save an
- * instruction and MSVC does not have it; __int128 neither. Refuses to be a number library: what is
- * here is what the schedule needs.
+ * instruction and MSVC does not have it; __int128 neither. Here is only what the schedule needs.
  */
 #ifndef FS_SATURATING_H
 #define FS_SATURATING_H

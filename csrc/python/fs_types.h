@@ -5,7 +5,7 @@
  * cores, and called from here. They use the limited API of CPython 3.10, so one wheel serves every later
  * version, and they never give up the GIL for nanosecond work: winning it back can take milliseconds.
  *
- * Refuses to hold rules: a rule found here and not in csrc/core is a bug.
+ * The rules of the schedule and the digest are in csrc/core alone.
  */
 #ifndef FS_TYPES_H
 #define FS_TYPES_H

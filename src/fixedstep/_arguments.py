@@ -129,7 +129,7 @@ def remainder(value: object, unit: int) -> int:
     if rest >= unit:
         raise ValueError(
             f"remainder must be below one step, which is {unit} here, not {rest}; "
-            "whole steps belong into the tick"
+            "count whole steps in the tick"
         )
     return rest
 
