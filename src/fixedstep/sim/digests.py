@@ -11,6 +11,9 @@ from .._arguments import U64_MAX, shown
 #: Mappings within mappings in digests.
 DEEPEST_DIGESTS: Final = 32
 
+#: The digests of both cores, whichever made them.
+HASHES: Final = (StateHash, reference.StateHash)
+
 Digests: TypeAlias = "Mapping[str, int | Digests]"
 """Digests by name, nested as ``world.digests()`` returned them."""
 
@@ -45,7 +48,7 @@ def _plain_digests(found: Mapping[Any, Any], levels: int) -> dict[str, Any]:
             )
         if name in plain:
             raise ValueError(f"digests() has {shown(name)} twice; leave one out")
-        if isinstance(value, (StateHash, reference.StateHash)):
+        if isinstance(value, HASHES):
             plain[name] = value.finish()
         elif type(value) is int and 0 <= value <= U64_MAX:
             plain[name] = value
