@@ -59,7 +59,7 @@ def _plain_digests(found: Mapping[Any, Any], levels: int) -> dict[str, Any]:
         else:
             raise TypeError(
                 f"the digest of {shown(name)} must be a StateHash, an int of 64 bits or a mapping, "
-                f"not {type(value).__name__} {shown(value)}; StateHash().absorb_i64(number) makes "
-                "one of any number"
+                f"not {type(value).__name__} {shown(value)}; fixedstep.digest(value) makes one of "
+                "lists, dataclasses and most other values"
             )
     return plain
