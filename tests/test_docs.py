@@ -140,6 +140,16 @@ def test_the_links_of_the_readme_lead_to_pages_of_one_site(root: Path) -> None:
     assert site in (root / "CITATION.cff").read_text(encoding="utf-8")
 
 
+def test_readme_and_start_page_begin_alike(root: Path) -> None:
+    """The same sentences and the same first program; the picture is the same one elsewhere."""
+    beginnings = []
+    for page in ("README.md", "docs/index.md"):
+        beginning, output, _ = (root / page).read_text("utf-8").partition("```text varies\n")
+        assert output
+        beginnings.append(re.sub(r"\(\S*ball\.gif\)", "(ball.gif)", beginning))
+    assert beginnings[0] == beginnings[1]
+
+
 def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
     """The control, for each way to lead nowhere; and code is no link."""
     (tmp_path / "there.md").write_text("# Two words, and `code`\n\n# Twice\n\n# Twice\n")

@@ -13,12 +13,21 @@ from typing import Any
 
 import pytest
 
-from fixedstep import FrameLoop, Rate, StateHash, StepBudget, Timestamp, Timestep, reference
+from fixedstep import (
+    FrameLoop,
+    Rate,
+    StateHash,
+    StepBudget,
+    Timestamp,
+    Timestep,
+    digest,
+    reference,
+)
 from fixedstep.captures import read as read_capture
 from fixedstep.cli import main
 from fixedstep.records import Recorder, Recording, Trace, replay
 from fixedstep.records.lines import LineWriter
-from fixedstep.sim import Mailbox, Session
+from fixedstep.sim import Mailbox, Random, Session
 
 from .interrupts import interrupt
 
@@ -141,6 +150,23 @@ def test_what_cannot_be_recorded_is_refused_before_a_file_is_made(tmp_path: Path
         with pytest.raises(error, match=words):
             Recorder(path, game, **options)
         assert not path.exists()
+
+
+@pytest.mark.parametrize("state", [[(1.0, 2.0)], -1.5, Random(7), "level"], ids=repr)
+def test_a_state_in_place_of_a_digest_is_refused_with_the_call_that_makes_one(state: Any) -> None:
+    """For each kind of state what the error says is true."""
+
+    class Digests(World):
+        made: Any = state
+
+        def digests(self) -> dict[str, Any]:
+            return {"state": self.made}
+
+    session = Session(Digests)
+    with pytest.raises(TypeError, match=r"'state' must .* fixedstep\.digest\(value\) makes one"):
+        Recorder(io.StringIO(), session)
+    session.world.made = digest(state)
+    Recorder(io.StringIO(), session).close()
 
 
 # Files.

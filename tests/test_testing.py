@@ -28,7 +28,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixedstep import FrameLoop, Nanos, Rate, StepBudget, Timestamp
+from fixedstep import FrameLoop, Nanos, Rate, StateHash, StepBudget, Timestamp
+from fixedstep.sim import Session
 from fixedstep.testing import (
     DEFAULT_PROFILES,
     FrameProfile,
@@ -379,6 +380,45 @@ def test_a_state_that_goes_on_changing_was_copied_when_it_came() -> None:
         AssertionError, match=r"^tick 3, units\[0\]\[0\]: 6 in run 1 and 7 in run 2$"
     ):
         assert_deterministic(run)
+
+
+def test_digests_in_a_state_are_shown_in_hexadecimal(core: Core) -> None:
+    """What ``world.digests()`` returns is a state as it is, on either core, and looks as in a file
+    and in the output of a command."""
+    drift = count()
+
+    def run() -> Iterator[State]:
+        wrong = next(drift)
+        for tick in range(5):
+            world = core.StateHash().absorb_u64(tick)
+            yield {"score": tick, "world": {"x": core.StateHash(tick * wrong), "y": world}}
+
+    with pytest.raises(
+        AssertionError,
+        match=r"^tick 1, world\.x: 0x0{16} in run 1 and 0x0{15}1 in run 2$",
+    ):
+        assert_deterministic(run)
+
+
+def test_digests_of_a_session_are_shown_in_hexadecimal() -> None:
+    drift = count()
+
+    class World:
+        def __init__(self) -> None:
+            self.wrong = next(drift)
+            self.ticks = 0
+
+        def step(self, input: object, tick: object) -> None:
+            self.ticks += 1
+
+        def digests(self) -> State:
+            return {"a": {"b": StateHash(self.ticks + 10 * self.wrong)}, "score": self.ticks}
+
+    with pytest.raises(
+        AssertionError,
+        match=rf"^tick 0, a\.b: 0x{1:016x} under 16/17 ms and 0x{11:016x} under 33/34 ms$",
+    ):
+        assert_fps_invariant(lambda: Session(World))
 
 
 # What must not pass

@@ -75,6 +75,7 @@ WITHOUT = {
     "test_cli.py::test_info_describes_the_extension": _NATIVE,
     "test_docs.py::test_the_code_of_a_page_prints_what_the_page_says": _NATIVE,
     "test_hash.py::test_a_library_that_flushes_small_numbers_changes_no_digest[native]": _NATIVE,
+    "test_how_to.py::test_the_page_of_replays_is_true": _NATIVE,
     "test_objects.py::test_an_object_made_around_its_constructor_crashes_nothing": _NATIVE,
     "test_objects.py::test_each_core_loads_the_pickles_of_both": _NATIVE,
     "test_threads.py::test_a_free_threaded_interpreter_stays_without_its_gil": _NATIVE,

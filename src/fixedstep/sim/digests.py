@@ -11,6 +11,9 @@ from .._arguments import U64_MAX, shown
 #: Mappings within mappings in digests.
 DEEPEST_DIGESTS: Final = 32
 
+#: The digests of both cores, whichever made them.
+HASHES: Final = (StateHash, reference.StateHash)
+
 Digests: TypeAlias = "Mapping[str, int | Digests]"
 """Digests by name, nested as ``world.digests()`` returned them."""
 
@@ -45,7 +48,7 @@ def _plain_digests(found: Mapping[Any, Any], levels: int) -> dict[str, Any]:
             )
         if name in plain:
             raise ValueError(f"digests() has {shown(name)} twice; leave one out")
-        if isinstance(value, (StateHash, reference.StateHash)):
+        if isinstance(value, HASHES):
             plain[name] = value.finish()
         elif type(value) is int and 0 <= value <= U64_MAX:
             plain[name] = value
@@ -56,7 +59,7 @@ def _plain_digests(found: Mapping[Any, Any], levels: int) -> dict[str, Any]:
         else:
             raise TypeError(
                 f"the digest of {shown(name)} must be a StateHash, an int of 64 bits or a mapping, "
-                f"not {type(value).__name__} {shown(value)}; StateHash().absorb_i64(number) makes "
-                "one of any number"
+                f"not {type(value).__name__} {shown(value)}; fixedstep.digest(value) makes one of "
+                "lists, dataclasses and most other values"
             )
     return plain

@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 from .. import _encoding, digest
 from .._arguments import shown
+from ..records.lines import digest_text
+from ..sim.digests import DEEPEST_DIGESTS, HASHES
 
 #: The parts of a state in its own order: path, what is compared, and how the report shows it.
 Table: TypeAlias = dict[str, tuple[bytes, str]]
@@ -20,7 +22,7 @@ _ABSENT = "nothing"
 def digest_of(tick: int, state: Any) -> int:
     """The digest of a state; an error names the tick too."""
     try:
-        return digest(_as_digested(state))
+        return digest(_finished(_as_digested(state)))
     except (TypeError, ValueError) as error:
         if type(error) not in (TypeError, ValueError):
             raise
@@ -50,7 +52,19 @@ def _as_digested(state: Any) -> Any:
     return dict(state) if isinstance(state, Mapping) else state
 
 
+def _finished(state: Any, levels: int = DEEPEST_DIGESTS) -> Any:
+    """The state with the numbers of its digests, as ``world.digests()`` may nest them."""
+    if isinstance(state, HASHES):
+        return state.finish()
+    if type(state) is dict and levels:
+        return {key: _finished(value, levels - 1) for key, value in state.items()}
+    return state
+
+
 def _walk(steps: list[_encoding.Step], value: Any) -> Iterator[tuple[Any, bytes, str]]:
+    if isinstance(value, HASHES):
+        yield steps, _encoding.encode(value.finish()), digest_text(value.finish())
+        return
     container = _container(value)
     if container is None:
         yield steps, _encoding.encode(value), shown(value)

@@ -78,12 +78,12 @@ def assert_fps_invariant(
     >>> assert_fps_invariant(lambda: Session(World, buttons=["run"]), keys=keys)
 
     For a game that has its loop in itself, ``run`` takes one argument and is called once with each
-    profile. It makes a new game, gives it the profile's
-    ``timestamps``, and returns or yields the state after every tick, in tick order: a mapping of
-    names to values, or any other value that `StateHash.absorb` takes. States are compared by their
-    encoding, as it is when they arrive: 0.0 and -0.0 differ, a NaN equals a NaN, and arrays,
-    dataclasses and objects with ``__digest__`` are compared by what is in them. The game may go on
-    changing a state that it has yielded.
+    profile. It makes a new game, gives it the profile's ``timestamps``, and returns or yields the
+    state after every tick, in tick order: a mapping of names to values, a world's ``digests()``, or
+    any other value that `StateHash.absorb` takes. States are compared by their encoding, as it is
+    when they arrive: 0.0 and -0.0 differ, a NaN equals a NaN, and arrays, dataclasses and objects
+    with ``__digest__`` are compared by what is in them. The game may go on changing a state that it
+    has yielded.
 
     A game that moves by the frame's own time is found on its first tick:
 
@@ -172,7 +172,7 @@ def _ticks_of(
     def observed(step: Step) -> None:
         run_tick(step)
         if game.fault is None:
-            found = world_digests(game.world) if state is None else state(game)  # type: ignore[attr-defined]
+            found = _hashes(world_digests(game.world)) if state is None else state(game)  # type: ignore[attr-defined]
             states.append(deepcopy(found))
 
     game._run_tick = observed
@@ -183,6 +183,14 @@ def _ticks_of(
             raise game.fault.error
         yield from states
         states.clear()
+
+
+def _hashes(digests: dict[str, Any]) -> dict[str, Any]:
+    """Digests that a report shows as digests, in hexadecimal."""
+    return {
+        name: _hashes(value) if isinstance(value, dict) else StateHash(value)
+        for name, value in digests.items()
+    }
 
 
 def assert_deterministic(
